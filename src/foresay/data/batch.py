@@ -1,0 +1,42 @@
+"""A batch: named fields with fixed meanings, the same for every model (contract 2).
+
+    ids     (B, T)  input symbols
+    targets (B, T)  what each position should predict
+    mask    (B, T)  bool, True = real; None = all real; padding is on the right only
+    starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
+    fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Named fields with fixed meanings; a field that a model does not use is None."""
+
+    ids: Tensor | None = None
+    targets: Tensor | None = None
+    mask: Tensor | None = None
+    starts: Tensor | None = None
+    characters: Tensor | None = None
+    frames: Tensor | None = None
+    position: Tensor | None = None
+    fresh: bool = True
+
+    def to(self, device: torch.device | str) -> Batch:
+        tensors = {f.name: getattr(self, f.name) for f in fields(self)}
+        moved = {n: v.to(device, non_blocking=True) for n, v in tensors.items() if isinstance(v, Tensor)}
+        return replace(self, **moved)
+
+    @property
+    def tokens(self) -> int:
+        """How many positions are predicted: real ones with a target."""
+        if self.mask is not None:
+            return int(self.mask.sum())
+        field = self.targets if self.targets is not None else self.ids
+        return 0 if field is None else field.numel()

@@ -1,0 +1,5 @@
+"""Ids -> vectors."""
+
+from foresay.parts import import_siblings
+
+import_siblings(__name__)

@@ -1,0 +1,5 @@
+"""Recurrent cells, one file each."""
+
+from foresay.parts import import_siblings
+
+import_siblings(__name__)

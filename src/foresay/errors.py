@@ -1,0 +1,19 @@
+"""A user's mistake: one line that says what was given, what is allowed and the remedy.
+
+The command line prints it and exits with code 2; from Python it is an ordinary exception.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """What the user gave cannot work; the message is one line: given, allowed, remedy."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """`; did you mean 'lstm'?` for the closest allowed name, or nothing when none is close."""
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""

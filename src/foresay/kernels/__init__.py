@@ -1,0 +1,1 @@
+"""Fast paths, each the twin of a plain one (contract 6)."""

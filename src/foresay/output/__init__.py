@@ -1,0 +1,5 @@
+"""Features -> distributions."""
+
+from foresay.parts import import_siblings
+
+import_siblings(__name__)

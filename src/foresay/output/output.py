@@ -1,0 +1,36 @@
+"""What every output layer keeps (contract 4): features (..., H) -> a distribution over V symbols.
+
+The training loss may be cheap; `log_prob`, `log_probs` and `sample` are exact.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Output(nn.Module):
+    """`build(in_width, vocabulary, table)` fixes the sizes; `table` is the (V, D) embedding to tie to, if any."""
+
+    part_kind = "output"
+
+    def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
+        raise AssertionError(f"{type(self).__name__} has no build")
+
+    def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Mean training loss in nats over the real positions; 0 when there are none."""
+        raise AssertionError(f"{type(self).__name__} has no loss")
+
+    def log_prob(self, features: Tensor, targets: Tensor) -> Tensor:
+        """Exact log P(target) per position, (..., H), (...) -> (...), without V-wide rows for all positions."""
+        raise AssertionError(f"{type(self).__name__} has no log_prob")
+
+    def log_probs(self, features: Tensor) -> Tensor:
+        """Exact log P over all symbols, (..., H) -> (..., V)."""
+        raise AssertionError(f"{type(self).__name__} has no log_probs")
+
+    def sample(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """One symbol per position, (..., H) -> (...)."""
+        probabilities = self.log_probs(features).exp()
+        drawn = torch.multinomial(probabilities.flatten(0, -2), 1, generator=generator)
+        return drawn.view(features.shape[:-1])

@@ -1,0 +1,260 @@
+"""The register of parts: (kind, name) -> class; a part's settings are its constructor's signature.
+
+    @part("cell", "lstm")
+    class LSTM(Cell):
+        def __init__(self, *, forget_bias: float = 1.0): ...
+
+A part is made from a recipe (`make("cell", {"kind": "lstm", "forget_bias": 0.0})`) or in Python
+(`LSTM(forget_bias=0.0)`); both go through the same strict check, and the instance remembers its settings
+(`instance.settings`), so that a model made of Python objects saves as a recipe (`describe`).
+
+A setting annotated with a base class that has a `part_kind` (also `Cell | str`, `list[Encoder]`, `Cell | None`)
+is a nested part: a name, a `{kind: ...}` or an object.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+from annotated_types import Ge, Gt, Le, Lt
+
+from foresay.errors import UserError, nearest
+
+Size = Annotated[int, Gt(0)]
+Count = Annotated[int, Ge(0)]
+Rate = Annotated[float, Gt(0)]
+Amount = Annotated[float, Ge(0)]
+Share = Annotated[float, Ge(0), Lt(1)]
+
+# Where the parts of a kind live; the package is imported when the kind is first asked for.
+HOMES = {
+    "tokens": "foresay.text",
+    "data": "foresay.data",
+    "batches": "foresay.data",
+    "embedding": "foresay.embed",
+    "positions": "foresay.embed",
+    "cell": "foresay.encode.cells",
+    "encoder": "foresay.encode",
+    "pool": "foresay.encode",
+    "output": "foresay.output",
+    "decoder": "foresay.decode",
+    "task": "foresay.models",
+    "optimizer": "foresay.train",
+    "schedule": "foresay.train",
+    "clip": "foresay.train",
+    "train": "foresay.train",
+}
+
+_register: dict[str, dict[str, type]] = {kind: {} for kind in HOMES}
+_C = TypeVar("_C", bound=type)
+_REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a part, read off its constructor."""
+
+    name: str
+    annotation: Any
+    default: Any
+    nested: str | None  # the kind of part it holds, if it holds one
+    many: bool  # a list of such parts
+
+    @property
+    def required(self) -> bool:
+        return self.default is _REQUIRED
+
+
+def part(kind: str, name: str) -> Callable[[_C], _C]:
+    """Registers a class under its kind and name, and makes its constructor check and remember settings."""
+    if kind not in HOMES:
+        raise AssertionError(f"unknown kind of part {kind!r}")
+
+    def register(cls: _C) -> _C:
+        original = cls.__init__
+
+        @functools.wraps(original)
+        def checked(self: Any, *args: Any, **given: Any) -> None:
+            if type(self) is not cls:  # a registered subclass has checked its own settings
+                original(self, *args, **given)
+                return
+            names = [setting.name for setting in settings_of(cls)]
+            if len(args) > len(names):
+                raise UserError(f"{kind} {name} takes {len(names)} settings, {len(args)} were given")
+            values = check(cls, dict(zip(names, args, strict=False)) | given, where=f"{kind} {name}: ")
+            self.__dict__["settings"] = values
+            original(self, **values)
+
+        cls.__init__ = checked
+        cls.part_kind, cls.part_name = kind, name  # pyright: ignore[reportAttributeAccessIssue]
+        known = _register[kind].get(name)
+        if known is not None and known.__module__ != cls.__module__:
+            raise AssertionError(f"two parts are called {kind} {name}: {known} and {cls}")
+        _register[kind][name] = cls
+        return cls
+
+    return register
+
+
+def import_siblings(package: str) -> None:
+    """Imports every module of a package, so that a new file registers its parts without another edit."""
+    module = sys.modules[package]
+    for found in pkgutil.iter_modules(module.__path__):
+        importlib.import_module(f"{package}.{found.name}")
+
+
+def names(kind: str) -> list[str]:
+    """The registered names of one kind, sorted."""
+    importlib.import_module(HOMES[kind])
+    return sorted(_register[kind])
+
+
+def find(kind: str, name: str, where: str = "") -> type:
+    """The class registered as `name`; `where` is the setting that named it, for the error."""
+    allowed = names(kind)
+    if name not in allowed:
+        place = f"{where}={name!r}" if where else f"{name!r}"
+        raise UserError(f"{place} is no {kind}; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
+    return _register[kind][name]
+
+
+@functools.cache
+def settings_of(cls: type) -> tuple[Setting, ...]:
+    """The settings of a part class, in the order of its constructor."""
+    init = inspect.unwrap(cls.__init__)
+    hints = typing.get_type_hints(init, include_extras=True)
+    found = []
+    for name, parameter in list(inspect.signature(init).parameters.items())[1:]:
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            raise AssertionError(f"{cls.__name__} takes **settings; name each one")
+        annotation = hints.get(name, Any)
+        nested, many = _nested_kind(annotation)
+        found.append(Setting(name, annotation, parameter.default, nested, many))
+    return tuple(found)
+
+
+def check(cls: type, given: dict[str, Any], where: str = "") -> dict[str, Any]:
+    """`given` checked against the constructor of `cls` and completed with its defaults."""
+    schema = settings_of(cls)
+    allowed = [setting.name for setting in schema]
+    label = f"{cls.part_kind} {cls.part_name}"  # pyright: ignore[reportAttributeAccessIssue]
+    for name in given:
+        if name not in allowed:
+            has = f"allowed: {', '.join(allowed)}" if allowed else "it has none"
+            raise UserError(f"{where}{name} is no setting of {label}; {has}{nearest(name, allowed)}")
+    values = {}
+    for setting in schema:
+        if setting.name not in given and setting.required:
+            raise UserError(f"{where}{setting.name} is missing; {label} needs it: {spell(setting.annotation)}")
+        value = given.get(setting.name, setting.default)
+        values[setting.name] = _checked(setting, value, where)
+    return values
+
+
+def _checked(setting: Setting, value: Any, where: str) -> Any:
+    place = f"{where}{setting.name}"
+    optional = type(None) in typing.get_args(setting.annotation)
+    if setting.nested and not (value is None and optional):
+        if not setting.many:
+            return make(setting.nested, value, place)
+        if not isinstance(value, list) or not value:
+            raise UserError(f"{place}={value!r}; allowed: a list of {setting.nested} parts")
+        return [make(setting.nested, item, f"{place}.{i}") for i, item in enumerate(value)]
+    return fits(setting.annotation, value, place)
+
+
+def fits(annotation: Any, value: Any, place: str) -> Any:
+    """`value` if it fits the annotation strictly; otherwise the one-line error."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(annotation).validate_python(value, strict=True)
+    except ValidationError:
+        raise UserError(f"{place}={value!r}; allowed: {spell(annotation)}") from None
+
+
+def make(kind: str, value: Any, where: str = "") -> Any:
+    """A part from its name, from `{kind: name, setting: ...}`, or the object itself."""
+    where = where or kind
+    if getattr(type(value), "part_kind", None) == kind:
+        return value
+    if isinstance(value, str):
+        value = {"kind": value}
+    if not isinstance(value, dict):
+        raise UserError(f"{where}={value!r}; allowed: a name ({', '.join(names(kind))}) or {{kind: name, ...}}")
+    given = dict(value)
+    name = given.pop("kind", None)
+    if not isinstance(name, str):
+        raise UserError(f"{where}.kind is missing; allowed: {', '.join(names(kind))}")
+    cls = find(kind, name, f"{where}.kind" if len(value) > 1 else where)
+    return cls(**check(cls, given, f"{where}."))
+
+
+def anew(instance: Any) -> Any:
+    """A fresh part with the same settings: nested parts are built anew per layer."""
+    fresh = {}
+    for name, value in instance.settings.items():
+        if isinstance(value, list):
+            fresh[name] = [anew(item) if hasattr(item, "part_kind") else item for item in value]
+        else:
+            fresh[name] = anew(value) if hasattr(type(value), "part_kind") else value
+    return type(instance)(**fresh)
+
+
+def describe(instance: Any) -> dict[str, Any]:
+    """The part as a recipe writes it: its kind and every setting, nested parts too."""
+    described = {"kind": instance.part_name}
+    for name, value in instance.settings.items():
+        if isinstance(value, list):
+            described[name] = [describe(item) if hasattr(item, "part_kind") else item for item in value]
+        else:
+            described[name] = describe(value) if hasattr(type(value), "part_kind") else value
+    return described
+
+
+def summary(cls: type) -> str:
+    """One line on what a part is: the first line of its class's, else of its file's docstring."""
+    text = cls.__dict__.get("__doc__") or sys.modules[cls.__module__].__doc__ or ""
+    return text.strip().split("\n")[0]
+
+
+def spell(annotation: Any) -> str:
+    """An annotation in a user's words: `an integer > 0`, `one of tanh, relu`."""
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in (None, type(None)):
+        return "null"
+    if origin is Annotated:
+        signs = {Gt: ("gt", ">"), Ge: ("ge", ">="), Lt: ("lt", "<"), Le: ("le", "<=")}
+        bounds = [f"{signs[type(m)][1]} {getattr(m, signs[type(m)][0])}" for m in args[1:] if type(m) in signs]
+        return " ".join([spell(args[0]), " and ".join(bounds)]).strip()
+    if origin is Literal:
+        return "one of " + ", ".join(str(value) for value in args)
+    if origin in (typing.Union, types.UnionType):
+        nested = _nested_kind(annotation)[0]
+        kept = [arg for arg in args if not (nested and arg is str)]
+        return " or ".join(spell(arg) for arg in kept)
+    if origin is list:
+        return f"a list of {spell(args[0])}"
+    if getattr(annotation, "part_kind", None):
+        return f"a part of kind {annotation.part_kind}"
+    words = {int: "an integer", float: "a number", str: "text", bool: "true or false", Any: "anything"}
+    return words.get(annotation, getattr(annotation, "__name__", str(annotation)))
+
+
+def _nested_kind(annotation: Any) -> tuple[str | None, bool]:
+    """The kind of part an annotation asks for, and whether it asks for a list of them."""
+    if isinstance(annotation, type) and getattr(annotation, "part_kind", None):
+        return annotation.part_kind, False  # pyright: ignore[reportAttributeAccessIssue]
+    origin = typing.get_origin(annotation)
+    found: Iterable[tuple[str | None, bool]] = (_nested_kind(arg) for arg in typing.get_args(annotation))
+    kind, many = next((pair for pair in found if pair[0]), (None, False))
+    return kind, many or (origin is list and kind is not None)

@@ -1,0 +1,1 @@
+"""Seeing what models do: comparisons and plots."""
