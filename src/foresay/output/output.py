@@ -32,5 +32,5 @@ class Output(nn.Module):
     def sample(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """One symbol per position, (..., H) -> (...)."""
         probabilities = self.log_probs(features).exp()
-        drawn = torch.multinomial(probabilities.flatten(0, -2), 1, generator=generator)
+        drawn = torch.multinomial(probabilities.reshape(-1, probabilities.shape[-1]), 1, generator=generator)
         return drawn.view(features.shape[:-1])

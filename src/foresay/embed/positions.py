@@ -1,0 +1,81 @@
+"""Vectors of positions, to be added to x: sinusoidal, learnt, or none.
+
+    sinusoidal:  P[t, 2i] = sin(t / 10000^(2i/D)),  P[t, 2i+1] = cos(t / 10000^(2i/D))    (Vaswani et al. 2017)
+    learnt:      P[t] = a row of a table with `longest` rows
+
+position (B, T) -> (B, T, D), or a 0 that adds nothing.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from foresay.errors import UserError
+from foresay.parts import Size, part
+
+
+class Positions(nn.Module):
+    """`build(width)` fixes the size; `forward(position)` -> what to add to x."""
+
+    part_kind = "positions"
+
+    def build(self, width: int) -> None:
+        self.width = width
+
+    def forward(self, position: Tensor) -> Tensor:
+        raise AssertionError(f"{type(self).__name__} has no forward")
+
+
+@part("positions", "sinusoidal")
+class Sinusoidal(Positions):
+    """Sines and cosines of growing wave length: any position, nothing learnt."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def build(self, width: int) -> None:
+        super().build(width)
+        pairs = torch.arange(0, width, 2, dtype=torch.float64) / width
+        # Not saved: it follows from the width.
+        self.register_buffer("rate", (10000.0**-pairs).to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, position: Tensor) -> Tensor:
+        angle = position[..., None] * self.rate
+        return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.width]
+
+
+@part("positions", "learnt")
+class Learnt(Positions):
+    """A learnt vector for each of the first `longest` positions."""
+
+    def __init__(self, *, longest: Size = 1024) -> None:
+        super().__init__()
+        self.longest = longest
+
+    def build(self, width: int) -> None:
+        super().build(width)
+        self.table = nn.Parameter(0.02 * torch.randn(self.longest, width))
+
+    def forward(self, position: Tensor) -> Tensor:
+        last = position.shape[-1] - 1
+        if position.device.type == "cpu" and position.numel():  # on a GPU this would wait for it
+            last = max(last, int(position.max()))
+        if last >= self.longest:
+            raise UserError(
+                f"longest={self.longest} learnt positions, but position {last} was asked for; "
+                "raise longest, use shorter sequences, or sinusoidal positions"
+            )
+        return F.embedding(position, self.table)
+
+
+@part("positions", "none")
+class NoPositions(Positions):
+    """No positions: the order shows only through what a causal encoder can see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def forward(self, position: Tensor) -> Tensor:
+        return torch.zeros((), device=position.device)

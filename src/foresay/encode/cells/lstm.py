@@ -1,0 +1,50 @@
+"""LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
+
+    i, f, o = sigmoid(x W + h U + b)     each with its own W, U, b
+    c~ = tanh(x Wc + h Uc + bc)
+    c' = f * c + i * c~
+    h' = o * tanh(c')
+
+Gates lie in torch's order i, f, c~, o. The forget gate's bias begins at `forget_bias` in all (torch has two biases; the
+second begins at 0), so that a new network remembers (Jozefowicz et al. 2015).
+
+x (B, T, D) -> y (B, T, H); states h, c, each (B, H).
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from foresay.encode.cells.cell import Cell, Memory
+from foresay.parts import part
+
+
+@part("cell", "lstm")
+class LSTM(Cell):
+    """Long short-term memory, as torch's."""
+
+    states = ("h", "c")
+    gates = 4
+    cudnn = "lstm"
+
+    def __init__(self, *, forget_bias: float = 1.0) -> None:
+        super().__init__()
+        self.forget_bias = forget_bias
+
+    def build(self, in_width: int, size: int) -> None:
+        super().build(in_width, size)
+        assert self.bias_ih is not None
+        with torch.no_grad():
+            self.bias_ih[size : 2 * size] = self.forget_bias
+
+    def step(self, projected: Tensor, state: Memory) -> Memory:
+        i, f, g, o = (projected + F.linear(state["h"], self.weight_hh, self.bias_hh)).chunk(4, 1)
+        c = f.sigmoid() * state["c"] + i.sigmoid() * g.tanh()
+        return {"h": o.sigmoid() * c.tanh(), "c": c}
+
+    def library(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory]:
+        before = [state["h"][None], state["c"][None]]
+        y, h, c = torch.lstm(x, before, self.library_weights(), True, 1, 0.0, self.training, False, True)
+        return y, {"h": h[0], "c": c[0]}
