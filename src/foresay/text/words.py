@@ -1,0 +1,39 @@
+"""Words and punctuation: `A 11-year-old boy, don't` -> A 11 - year - old boy , don't
+
+One token is: a word (letters, with inner apostrophes), a number (3.14 and 1,000 are one), one Chinese character or
+kana, or one mark of any other kind. Decoding joins with blanks, except before , . ; : ! ? % ) ] }, after ( [ {,
+and between Chinese characters and kana.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foresay.parts import Size, part
+from foresay.text.word_tokens import SPACE, WordTokens
+
+_CJK = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
+_LETTERS = rf"[\p{{L}}\p{{M}}&&[^{_CJK}]]+"
+# What the pattern gives on plain ASCII, for Python's faster engine.
+_ASCII = re.compile(r"<unk>|[A-Za-z]+(?:'[A-Za-z]+)*|[0-9]+(?:[.,][0-9]+)*|\S")
+_WIDE = r"[⺀-⻿々〇ぁ-ヿ㐀-䶿一-鿿豈-﫿、。「」『』《》!?:;,・]|[\U00020000-\U0003ffff]"
+_NO_BLANK = re.compile(rf" (?=[,.;:!?%)\]}}])|(?<=[(\[{{]) |(?<={_WIDE}) (?=(?:{_WIDE}))")
+
+
+@part("tokens", "words")
+class Words(WordTokens):
+    """Words, numbers and punctuation marks; rare words become <unk>."""
+
+    pattern = rf"<unk>|[{_CJK}]|{_LETTERS}(?:['’]{_LETTERS})*|\p{{N}}+(?:[.,]\p{{N}}+)*|[^{SPACE}]"
+
+    def __init__(self, size: Size = 10000, min_count: Size = 1, lowercase: bool = False):
+        super().__init__(size, min_count, lowercase)
+
+    def split(self, chunk: str) -> list[str]:
+        if chunk.isascii():
+            return _ASCII.findall(chunk.lower() if self.lowercase else chunk)
+        return super().split(chunk)
+
+    def join(self, words: Sequence[str]) -> str:
+        return _NO_BLANK.sub("", " ".join(words))
