@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from foresay.errors import UserError
+
 State = dict[str, Any]  # nested dicts of tensors, batch first
 
 
@@ -41,9 +43,19 @@ class Encoder(nn.Module):
     ) -> tuple[Tensor, State]:
         raise AssertionError(f"{type(self).__name__} has no forward")
 
-    def layers(self, x: Tensor, mask: Tensor | None = None, state: State | None = None) -> list[Tensor]:
+    def layers(
+        self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
+    ) -> list[Tensor]:
         """Every layer's output, lowest first; the last one is what `forward` returns."""
-        return [self.forward(x, mask, state)[0]]
+        return [self.forward(x, mask, state, starts=starts)[0]]
+
+    def admit(self, state: State | None, condition: Tensor | None = None) -> None:
+        """Refuses what an encoder cannot use: a carried state when it sees the future, a condition."""
+        name = getattr(self, "part_name", type(self).__name__)
+        if state is not None and not self.causal:
+            raise UserError(f"encoder {name} sees both sides and cannot go on from a state: pass whole sequences")
+        if condition is not None:
+            raise UserError(f"encoder {name} takes no condition")
 
 
 def map_state(state: State, change: Callable[[Tensor], Tensor]) -> State:

@@ -44,8 +44,8 @@ class Softmax(Output):
             raise UserError("tied=True needs an embedding with a table: use the lookup embedding or tied=False")
         if len(table) != vocabulary:
             raise UserError(f"tied=True: the table has {len(table)} rows, the vocabulary {vocabulary}; use tied=False")
-        self.register_state_dict_post_hook(_leave_out_weight)
-        self.register_load_state_dict_post_hook(_do_not_miss_weight)
+        self.register_state_dict_post_hook(_leave_out)
+        self.register_load_state_dict_pre_hook(_fill_in)
         return table
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -73,13 +73,10 @@ class Softmax(Output):
         return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
 
 
-def _leave_out_weight(_: nn.Module, state: dict[str, Any], prefix: str, __: Any) -> None:
+def _leave_out(_: nn.Module, state: dict[str, Any], prefix: str, __: Any) -> None:
     state.pop(prefix + "weight", None)
 
 
-def _do_not_miss_weight(module: nn.Module, keys: Any) -> None:
-    """A tied weight is not in the file, and need not be."""
-    missing = [name for name in keys.missing_keys if name.split(".")[-1] == "weight"]
-    for name, owner in ((name, name.removesuffix("weight")) for name in missing):
-        if owner == "" or owner.endswith("output."):
-            keys.missing_keys.remove(name)
+def _fill_in(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+    """A tied weight is not in the file; loading it from itself changes nothing and misses nothing."""
+    state[prefix + "weight"] = module.weight.detach()  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,93 @@
+"""A row's features -> one vector: y (B, T, H), mask (B, T) -> (B, H).
+
+    last   y at the last real step
+    mean   the mean over the real steps
+    max    the greatest value of each feature over the real steps
+    ends   of a bidirectional y: the forward half at the last real step, the backward half at the first
+
+A row without a real step gives zeros.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from foresay.errors import UserError
+from foresay.parts import part
+
+
+class Pool(nn.Module):
+    """`build(in_width)` fixes the sizes; `forward(y, mask)` -> (B, `self.width`)."""
+
+    part_kind = "pool"
+    width: int
+
+    def build(self, in_width: int) -> None:
+        self.width = in_width
+
+    def forward(self, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        """y (B, T, H) -> (B, H); zeros for a row without a real step."""
+        if mask is None:
+            mask = y.new_ones(y.shape[:2], dtype=torch.bool)
+        if y.shape[1] == 0:
+            return y.new_zeros(len(y), self.width)
+        return self.pool(y, mask).masked_fill(~mask.any(1, keepdim=True), 0)
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        """The vector of each row; rows without a real step may hold anything."""
+        raise AssertionError(f"{type(self).__name__} has no pool")
+
+
+@part("pool", "last")
+class Last(Pool):
+    """The features at each row's last real step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        last = (mask.sum(1) - 1).clamp(min=0)
+        return y[torch.arange(len(y), device=y.device), last]
+
+
+@part("pool", "mean")
+class Mean(Pool):
+    """The mean over each row's real steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        return y.masked_fill(~mask[..., None], 0).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+
+
+@part("pool", "max")
+class Max(Pool):
+    """The greatest value of each feature over each row's real steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        return y.masked_fill(~mask[..., None], float("-inf")).amax(1)
+
+
+@part("pool", "ends")
+class Ends(Pool):
+    """Where each direction of a bidirectional encoder has read the whole row: its last and its first step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def build(self, in_width: int) -> None:
+        if in_width % 2:
+            raise UserError(
+                f"pool ends needs features in two equal halves, not {in_width}: use a bidirectional encoder"
+            )
+        super().build(in_width)
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        half, last = self.width // 2, (mask.sum(1) - 1).clamp(min=0)
+        forwards = y[torch.arange(len(y), device=y.device), last, :half]
+        return torch.cat([forwards, y[:, 0, half:]], 1)
