@@ -1,10 +1,10 @@
 """A batch: named fields with fixed meanings, the same for every model (contract 2).
 
-    ids     (B, T)  input symbols
-    targets (B, T)  what each position should predict
-    mask    (B, T)  bool, True = real; None = all real; padding is on the right only
-    starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
-    fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
+ids     (B, T)  input symbols
+targets (B, T)  what each position should predict
+mask    (B, T)  bool, True = real; None = all real; padding is on the right only
+starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
+fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
 """
 
 from __future__ import annotations

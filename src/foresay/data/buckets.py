@@ -1,0 +1,104 @@
+"""Buckets: one document a row, documents of like length together, a budget of tokens per batch.
+
+A row is START + document -> document + STOP; a document longer than `longest` is cut into rows, each but the first
+beginning with the token before it. Lengths are rounded up to a multiple of `width`; a bucket holds one rounded length
+n, and a batch of it has tokens // n rows (padding counts). So every epoch has the same number of batches.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+
+from foresay.data.batch import Batch
+from foresay.data.batches import Batches, check_enough, epoch_random, joined, shifted
+from foresay.data.shards import Shards
+from foresay.parts import Count, Size, part
+
+
+@part("batches", "buckets")
+class Buckets(Batches):
+    """One document a row, rows of like length together, a budget of tokens per batch."""
+
+    def __init__(self, tokens: Size = 4096, longest: Size = 512, width: Size = 8, workers: Count = 0):
+        self.tokens, self.longest, self.width, self.workers = tokens, longest, width, workers
+
+    def open(self, shards: Shards, seed: int) -> BucketOrder:
+        check_enough(shards)
+        return BucketOrder(shards, seed, self)
+
+    def evaluation(self, shards: Shards) -> Iterator[Batch]:
+        check_enough(shards)
+        begins, lengths = row_spans(shards, self.longest)
+        first = 0
+        while first < len(begins):
+            last, widest = first, 0
+            while last < len(begins):
+                wider = max(widest, int(lengths[last]))
+                if last > first and wider * (last - first + 1) > self.tokens:
+                    break
+                last, widest = last + 1, wider
+            yield _rows(shards, begins[first:last], lengths[first:last], widest)
+            first = last
+
+    def rounded(self, lengths: np.ndarray) -> np.ndarray:
+        """Lengths up to a multiple of `width`, but not above `longest`."""
+        return np.minimum(-(-lengths // self.width) * self.width, self.longest)
+
+
+class BucketOrder:
+    """The training order of buckets: rows shuffled within their bucket, then the batches shuffled."""
+
+    def __init__(self, shards: Shards, seed: int, settings: Buckets):
+        self.shards, self.seed = shards, seed
+        self.begins, self.lengths = row_spans(shards, settings.longest)
+        rounded = settings.rounded(self.lengths)
+        self.members = np.argsort(rounded, kind="stable")  # row numbers, bucket after bucket
+        self.widths, counts = np.unique(rounded, return_counts=True)
+        self.bucket_ends = np.cumsum(counts)
+        self.bucket_begins = self.bucket_ends - counts
+        self.bucket_rows = np.maximum(settings.tokens // self.widths, 1)
+        self.batch_ends = np.cumsum(-(-counts // self.bucket_rows))
+        self.shuffled = functools.lru_cache(maxsize=2)(self._shuffled)
+
+    @property
+    def per_epoch(self) -> int:
+        return int(self.batch_ends[-1])
+
+    def batch(self, step: int) -> Batch:
+        epoch, number = divmod(step, self.per_epoch)
+        batches, members = self.shuffled(epoch)
+        chosen = int(batches[number])
+        bucket = int(np.searchsorted(self.batch_ends, chosen, side="right"))
+        within = chosen - (int(self.batch_ends[bucket - 1]) if bucket else 0)
+        first = int(self.bucket_begins[bucket] + within * self.bucket_rows[bucket])
+        last = min(first + int(self.bucket_rows[bucket]), int(self.bucket_ends[bucket]))
+        rows = members[first:last]
+        return _rows(self.shards, self.begins[rows], self.lengths[rows], int(self.widths[bucket]))
+
+    def _shuffled(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
+        random = epoch_random(self.seed, epoch)
+        batches = random.permutation(self.per_epoch)
+        members = self.members.copy()
+        for begin, end in zip(self.bucket_begins, self.bucket_ends, strict=True):
+            random.shuffle(members[begin:end])
+        return batches, members
+
+
+def row_spans(shards: Shards, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row begins in the stream and how long it is, in the order of the text."""
+    ends = np.asarray(shards.ends)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    sizes = ends - starts
+    pieces = -(-sizes // longest)
+    document = np.repeat(np.arange(len(ends)), pieces)
+    number = np.arange(len(document)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    begins = starts[document] + number * longest
+    return begins, np.minimum(longest, ends[document] - begins)
+
+
+def _rows(shards: Shards, begins: np.ndarray, lengths: np.ndarray, width: int) -> Batch:
+    spans = zip(begins.tolist(), lengths.tolist(), strict=True)
+    return joined([shifted(shards, begin, length) for begin, length in spans], width, fresh=True)

@@ -1,0 +1,115 @@
+"""Texts that need no path: those that are built in, and known sets looked for under the folder FORESAY_DATA."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from foresay.data.source import Source
+from foresay.errors import UserError, nearest
+
+PREFIX = "builtin:"
+
+
+def python_reference() -> bytes:
+    """The topics of the Python reference, as `help()` shows them, in the order of their names."""
+    from pydoc_data.topics import topics
+
+    parts = [f"{name}\n{'=' * len(name)}\n\n{topics[name].strip()}\n" for name in sorted(topics)]
+    return "\n".join(parts).encode("utf-8")
+
+
+_BUILTINS = {
+    "python-reference": (python_reference, "the Python language reference that ships with Python, about 0.5 MB")
+}
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """Files of a known data set, relative to FORESAY_DATA/NAME."""
+
+    name: str
+    about: str
+    train: str
+    valid: str | None
+    test: str | None
+    source: str  # where to get it
+
+
+_KNOWN = (
+    KnownSet(
+        name="ptb",
+        about="Penn Treebank as Mikolov prepared it, 0.9 M words; tokens: blanks",
+        train="ptb.train.txt",
+        valid="ptb.valid.txt",
+        test="ptb.test.txt",
+        source="simple-examples.tgz of the RNNLM toolkit, folder data",
+    ),
+    KnownSet(
+        name="wikitext-2",
+        about="WikiText-2, 2 M words of Wikipedia; tokens: blanks",
+        train="wiki.train.tokens",
+        valid="wiki.valid.tokens",
+        test="wiki.test.tokens",
+        source="wikitext-2-v1.zip of Merity et al. (2016)",
+    ),
+    KnownSet(
+        name="tinyshakespeare",
+        about="1.1 MB of Shakespeare's plays; the last tenth is held out",
+        train="input.txt",
+        valid=None,
+        test=None,
+        source="data/tinyshakespeare/input.txt of karpathy/char-rnn on GitHub",
+    ),
+)
+
+
+def known_sets() -> list[KnownSet]:
+    """The sets that are looked for under FORESAY_DATA."""
+    return list(_KNOWN)
+
+
+def list_data() -> list[tuple[str, str]]:
+    """Every name that `data.train` takes, with one line on what it is and where to get it."""
+    built_in = [(PREFIX + name, f"{about}; nothing to download") for name, (_, about) in _BUILTINS.items()]
+    place = os.environ.get("FORESAY_DATA", "FORESAY_DATA (not set)")
+    return built_in + [(s.name, f"{s.about}; from {s.source}, put into {place}/{s.name}") for s in _KNOWN]
+
+
+def builtin_source(name: str) -> Source:
+    """`builtin:NAME` as a source."""
+    key = name.removeprefix(PREFIX)
+    if key not in _BUILTINS:
+        raise UserError(f"{name} is no built-in text; allowed: {_names()}{nearest(name, _all_names())}")
+    return Source(name, content=_BUILTINS[key][0]())
+
+
+def known_set(name: str) -> tuple[KnownSet, Path] | None:
+    """A known set and its folder; None when the name is not known. Its files must be there."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    root = os.environ.get("FORESAY_DATA")
+    if not root:
+        raise UserError(f"{name} is a known set but FORESAY_DATA is not set; get {found.source} and set it")
+    folder = Path(root).expanduser() / name
+    for file in (found.train, found.valid, found.test):
+        if file and not (folder / file).is_file():
+            raise UserError(f"{folder / file} is missing; get it from {found.source}")
+    return found, folder
+
+
+def no_such(setting: str, name: str) -> UserError:
+    """The error for a name that is neither a file nor known."""
+    return UserError(
+        f"{setting}={name!r} is no file, folder or known text; known: {_names()}{nearest(name, _all_names())}"
+    )
+
+
+def _all_names() -> list[str]:
+    return [PREFIX + name for name in _BUILTINS] + [known.name for known in _KNOWN]
+
+
+def _names() -> str:
+    return ", ".join(_all_names())
