@@ -20,6 +20,7 @@ class Positions(nn.Module):
     """`build(width)` fixes the size; `forward(position)` -> what to add to x."""
 
     part_kind = "positions"
+    width: int
 
     def build(self, width: int) -> None:
         self.width = width
@@ -31,6 +32,8 @@ class Positions(nn.Module):
 @part("positions", "sinusoidal")
 class Sinusoidal(Positions):
     """Sines and cosines of growing wave length: any position, nothing learnt."""
+
+    rate: Tensor
 
     def __init__(self) -> None:
         super().__init__()

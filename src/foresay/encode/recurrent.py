@@ -10,6 +10,8 @@ x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "0": {"h
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -39,8 +41,8 @@ class Recurrent(Encoder):
             raise UserError(f"size={size} is odd; a bidirectional encoder halves it: pass an even number")
         self.width, self.dropout = size, dropout
         self.bidirectional, self.causal = bidirectional, not bidirectional
-        self.forwards = nn.ModuleList(anew(cell) for _ in range(layers))
-        self.backwards = nn.ModuleList(anew(cell) for _ in range(layers if bidirectional else 0))
+        self.forwards = cast("list[Cell]", nn.ModuleList(anew(cell) for _ in range(layers)))
+        self.backwards = cast("list[Cell]", nn.ModuleList(anew(cell) for _ in range(layers if bidirectional else 0)))
 
     def build(self, in_width: int) -> None:
         size = self.width // 2 if self.bidirectional else self.width

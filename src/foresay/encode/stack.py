@@ -6,6 +6,8 @@ Causal when all of them are.
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
@@ -19,7 +21,7 @@ class Stack(Encoder):
 
     def __init__(self, *, layers: list[Encoder]) -> None:
         super().__init__()
-        self.parts = nn.ModuleList(anew(layer) for layer in layers)
+        self.parts = cast("list[Encoder]", nn.ModuleList(anew(layer) for layer in layers))
         self.causal = all(layer.causal for layer in self.parts)
 
     def build(self, in_width: int) -> None:

@@ -15,6 +15,8 @@ x (B, T, D) -> y (B, T, H), zero where masked. N heads of width d, C slots: stat
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -45,7 +47,8 @@ class Transformer(Encoder):
             raise UserError(f"heads={heads} does not divide size={size}: every head gets an equal share")
         self.width, self.heads, self.window, self.dropout = size, heads, window, dropout
         self.positions = anew(positions)
-        self.blocks = nn.ModuleList(Block(size, heads, hidden or 4 * size, dropout) for _ in range(layers))
+        blocks = (Block(size, heads, hidden or 4 * size, dropout) for _ in range(layers))
+        self.blocks = cast("list[Block]", nn.ModuleList(blocks))
         self.norm = nn.LayerNorm(size)
 
     def build(self, in_width: int) -> None:
@@ -122,8 +125,7 @@ class Transformer(Encoder):
     ) -> Tensor | None:
         """Which slots each step sees, (B, 1, T, C), or None for plain causal attention without a past."""
         steps, slots = position.shape[1], at.shape[1]
-        unbounded = self.window is None
-        if mask is None and starts is None and slots == steps and (unbounded or steps <= 1):
+        if mask is None and starts is None and slots == steps and steps <= (self.window or steps):
             return None
         slot, step = at[:, None, :], position[:, :, None]
         seen = (slot >= begun[:, :, None]) & (slot <= step)

@@ -10,6 +10,8 @@ x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "past": 
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -29,7 +31,7 @@ class Window(Encoder):
     def build(self, in_width: int) -> None:
         self.in_width = in_width
         widths = [self.span * in_width] + [self.width] * (self.depth - 1)
-        self.dense = nn.ModuleList(nn.Linear(width, self.width) for width in widths)
+        self.dense = cast("list[nn.Linear]", nn.ModuleList(nn.Linear(width, self.width) for width in widths))
         for layer in self.dense:
             nn.init.xavier_uniform_(layer.weight)  # made for tanh
             nn.init.zeros_(layer.bias)

@@ -88,7 +88,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         if ctx.grads is None:
             raise RuntimeError("linear_cross_entropy runs backward once per forward; FORESAY_PLAIN=1 may run it twice")
         grads, ctx.grads = ctx.grads, None  # handed over, so that scaling them in place harms nobody

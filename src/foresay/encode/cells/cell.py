@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from foresay.kernels.cudnn import lay_side_by_side
 from foresay.kernels.switch import plain
 
 Memory = dict[str, Tensor]  # the cell's states by name, each (B, H)
@@ -27,6 +28,7 @@ class Cell(nn.Module):
     states: tuple[str, ...] = ("h",)
     gates = 1  # G
     biased = True
+    cudnn = ""  # cuDNN's name of this cell, where it has one
     size: int  # H, known after build
 
     def build(self, in_width: int, size: int) -> None:
@@ -68,25 +70,6 @@ class Cell(nn.Module):
     def library_weights(self) -> list[Tensor]:
         """The weights in the order torch's fused functions take them, on a GPU side by side in memory."""
         assert self.bias_ih is not None and self.bias_hh is not None
-        weights = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
-        if self.weight_ih.is_cuda and not _side_by_side(weights):
-            _lay_side_by_side(self, weights)
+        weights: list[Tensor] = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
+        lay_side_by_side(weights, self.cudnn, self.size)
         return weights
-
-
-# cuDNN reads its weights from one buffer; elsewhere it would copy them, and warn, at every call.
-_CUDNN_MODE = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}
-
-
-def _side_by_side(weights: list[Tensor]) -> bool:
-    base = weights[0].untyped_storage().data_ptr()
-    return all(weight.untyped_storage().data_ptr() == base for weight in weights)
-
-
-def _lay_side_by_side(cell: Cell, weights: list[Tensor]) -> None:
-    mode = _CUDNN_MODE[getattr(cell, "cudnn", "lstm")]
-    in_width, half = weights[0].shape[1], (torch.float16, torch.bfloat16, torch.float32)
-    if weights[0].dtype not in half or not torch.backends.cudnn.is_acceptable(weights[0]):
-        return
-    with torch.no_grad():
-        torch._cudnn_rnn_flatten_weight(weights, 4, in_width, mode, cell.size, 0, 1, True, False)

@@ -1,0 +1,50 @@
+"""Small settings for the contract suites: every registered part has its defaults, shrunk; some have more variants.
+
+A part without an entry here is tested with its defaults, `size` shrunk to 14. B=2, T=5, D=3 are distinct primes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foresay import parts
+
+B, T, D, V = 2, 5, 3, 11
+
+VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("encoder", "recurrent"): [
+        {"size": 7},
+        {"size": 7, "cell": "gru", "layers": 2},
+        {"size": 7, "cell": "elman"},
+        {"size": 7, "cell": "gru-cudnn"},
+        {"size": 14, "bidirectional": True, "layers": 2},
+        {"size": 14, "bidirectional": True, "cell": "gru"},
+    ],
+    ("encoder", "stack"): [
+        {"layers": [{"kind": "recurrent", "size": 7}, {"kind": "window", "span": 2, "size": 5}]},
+        {"layers": [{"kind": "recurrent", "size": 6, "bidirectional": True}, {"kind": "recurrent", "size": 7}]},
+    ],
+    ("encoder", "transformer"): [
+        {"size": 14, "heads": 2, "layers": 2},
+        {"size": 14, "heads": 7, "layers": 3, "window": 2, "positions": {"kind": "learnt", "longest": 40}},
+        {"size": 14, "heads": 2, "layers": 1, "window": 1, "positions": "none"},
+    ],
+    ("encoder", "window"): [{"span": 3, "size": 7}, {"span": 1, "size": 7}, {"span": 4, "size": 7, "layers": 2}],
+    ("cell", "elman"): [{"activation": name} for name in ("tanh", "relu", "sigmoid", "identity")],
+    ("output", "softmax"): [{}, {"bias": False}, {"tied": True}],
+    ("positions", "learnt"): [{"longest": 13}],
+}
+
+
+def described(kind: str) -> list[dict[str, Any]]:
+    """Every registered part of a kind as a recipe writes it, one entry per variant."""
+    found = []
+    for name in parts.names(kind):
+        small = {"size": 14} if any(s.name == "size" for s in parts.settings_of(parts.find(kind, name))) else {}
+        found += [{"kind": name, **settings} for settings in VARIANTS.get((kind, name), [small])]
+    return found
+
+
+def label(recipe: dict[str, Any]) -> str:
+    """A test's id: the part's name and its settings."""
+    return "-".join(str(value) for value in recipe.values()).replace(" ", "")
