@@ -1,9 +1,40 @@
 """Foresay: train, compare and use sequence models on your own data.
 
     import foresay
-    run = foresay.train("my.txt", out="runs/mine")
-    run.perplexity(["a sentence"])
-    run.generate("Once upon")
+
+    run = foresay.train("my.txt", minutes=5)
+    run.perplexity("a sentence")
+    run.generate("Once upon", length=100)
+    again = foresay.load(run.folder)
+
+The names below are loaded when first used: importing foresay does nothing else.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foresay.errors import UserError
+    from foresay.run import Run, Scored, load
+    from foresay.start import train
+    from foresay.study.compare import compare
+
 __version__ = "0.1.0"
+__all__ = ["Run", "Scored", "UserError", "compare", "load", "train"]
+
+_HOMES = {
+    "Run": "foresay.run",
+    "Scored": "foresay.run",
+    "UserError": "foresay.errors",
+    "compare": "foresay.study.compare",
+    "load": "foresay.run",
+    "train": "foresay.start",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'foresay' has no attribute {name!r}")

@@ -9,11 +9,13 @@ A part is made from a recipe (`make("cell", {"kind": "lstm", "forget_bias": 0.0}
 (`instance.settings`), so that a model made of Python objects saves as a recipe (`describe`).
 
 A setting annotated with a base class that has a `part_kind` (also `Cell | str`, `list[Encoder]`, `Cell | None`)
-is a nested part: a name, a `{kind: ...}` or an object.
+is a nested part: a name, a `{kind: ...}` or an object; without `kind` the default's kind is meant. A setting
+annotated with a dataclass is a group of settings, checked the same way.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -131,7 +133,7 @@ def find(kind: str, name: str, where: str = "") -> type:
 def settings_of(cls: type) -> tuple[Setting, ...]:
     """The settings of a part class, in the order of its constructor."""
     init = inspect.unwrap(cls.__init__)
-    hints = typing.get_type_hints(init, include_extras=True)
+    hints = typing.get_type_hints(cls if dataclasses.is_dataclass(cls) else init, include_extras=True)
     found = []
     for name, parameter in list(inspect.signature(init).parameters.items())[1:]:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
@@ -146,7 +148,7 @@ def check(cls: type, given: dict[str, Any], where: str = "") -> dict[str, Any]:
     """`given` checked against the constructor of `cls` and completed with its defaults."""
     schema = settings_of(cls)
     allowed = [setting.name for setting in schema]
-    label = f"{cls.part_kind} {cls.part_name}"  # pyright: ignore[reportAttributeAccessIssue]
+    label = f"{cls.part_kind} {cls.part_name}" if hasattr(cls, "part_name") else cls.__name__.lower()
     for name in given:
         if name not in allowed:
             has = f"allowed: {', '.join(allowed)}" if allowed else "it has none"
@@ -163,13 +165,25 @@ def check(cls: type, given: dict[str, Any], where: str = "") -> dict[str, Any]:
 def _checked(setting: Setting, value: Any, where: str) -> Any:
     place = f"{where}{setting.name}"
     optional = type(None) in typing.get_args(setting.annotation)
+    if dataclasses.is_dataclass(setting.annotation):
+        return _checked_group(setting.annotation, value, place)
     if setting.nested and not (value is None and optional):
         if not setting.many:
+            if isinstance(value, dict) and "kind" not in value and isinstance(setting.default, str):
+                value = {"kind": setting.default, **value}
             return make(setting.nested, value, place)
         if not isinstance(value, list) or not value:
             raise UserError(f"{place}={value!r}; allowed: a list of {setting.nested} parts")
         return [make(setting.nested, item, f"{place}.{i}") for i, item in enumerate(value)]
     return fits(setting.annotation, value, place)
+
+
+def _checked_group(group: Any, value: Any, place: str) -> Any:
+    if isinstance(value, group):
+        return value
+    if not isinstance(value, dict):
+        raise UserError(f"{place}={value!r}; allowed: settings such as {{{settings_of(group)[0].name}: ...}}")
+    return group(**check(group, value, f"{place}."))
 
 
 def fits(annotation: Any, value: Any, place: str) -> Any:
@@ -201,24 +215,21 @@ def make(kind: str, value: Any, where: str = "") -> Any:
 
 def anew(instance: Any) -> Any:
     """A fresh part with the same settings: nested parts are built anew per layer."""
-    fresh = {}
-    for name, value in instance.settings.items():
-        if isinstance(value, list):
-            fresh[name] = [anew(item) if hasattr(item, "part_kind") else item for item in value]
-        else:
-            fresh[name] = anew(value) if hasattr(type(value), "part_kind") else value
-    return type(instance)(**fresh)
+    return type(instance)(**{name: _each(value, anew) for name, value in instance.settings.items()})
 
 
 def describe(instance: Any) -> dict[str, Any]:
     """The part as a recipe writes it: its kind and every setting, nested parts too."""
-    described = {"kind": instance.part_name}
-    for name, value in instance.settings.items():
-        if isinstance(value, list):
-            described[name] = [describe(item) if hasattr(item, "part_kind") else item for item in value]
-        else:
-            described[name] = describe(value) if hasattr(type(value), "part_kind") else value
-    return described
+    return {"kind": instance.part_name} | {name: _each(value, describe) for name, value in instance.settings.items()}
+
+
+def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A setting's value with `change` applied to the parts in it."""
+    if isinstance(value, list):
+        return [_each(item, change) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value) if change is describe else value
+    return change(value) if hasattr(type(value), "part_kind") else value
 
 
 def summary(cls: type) -> str:

@@ -89,7 +89,7 @@ def _scanned(setting: str, place: str | Path, scan: Scan) -> Found:
 def _folder(setting: str, folder: Path, scan: Scan) -> Found:
     used: list[tuple[Source, Facts]] = []
     skipped: list[str] = []
-    for path in _walk(folder):
+    for path in walk(folder):
         source = Source(str(path), path)
         facts = _read(source, scan)
         if facts.problem:
@@ -102,7 +102,8 @@ def _folder(setting: str, folder: Path, scan: Scan) -> Found:
     return Found(used, skipped)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file of a folder that is not hidden, in sorted order."""
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):

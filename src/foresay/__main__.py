@@ -1,0 +1,5 @@
+"""`python -m foresay`."""
+
+from foresay.cli import main
+
+main()

@@ -1,0 +1,207 @@
+"""A trained model with its text side, ready to use: what `foresay.train` and `foresay.load` return.
+
+    run = foresay.load("runs/lstm")
+    run.score("to be or not to be")[0].nats      # -log P
+    run.perplexity(["a sentence", "another"])
+    run.generate("Once upon", length=200, temperature=0.8)
+    log_probs, state = run.step("to be")         # the distribution of what follows
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foresay import recipe as recipes
+from foresay.data.prepare import prepare
+from foresay.decode.generate import generate
+from foresay.decode.sample import Decoder, Greedy, Sample
+from foresay.encode.encoder import State
+from foresay.errors import UserError
+from foresay.models.task import Task
+from foresay.parts import anew
+from foresay.recipe import Recipe
+from foresay.text.tokens import STOP, Tokens
+from foresay.train import checkpoint
+from foresay.train.evaluate import Measured, evaluate
+from foresay.train.folder import read_config, read_model
+
+PIECE = 1024  # tokens scored at a time; the state is carried between pieces
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The score of one text: a log-probability (nats) for each token, <stop> too where the run counts it."""
+
+    text: str
+    tokens: list[str]
+    log_probs: list[float]
+
+    @property
+    def nats(self) -> float:
+        """-log P of the text."""
+        return -math.fsum(self.log_probs)
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(self.nats / len(self.log_probs)) if self.log_probs else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
+        return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, "tokens": spread}
+
+
+class Run:
+    """A model, its tokeniser and its recipe."""
+
+    def __init__(self, folder: Path, recipe: Recipe, tokens: Tokens, model: Task):
+        self.folder, self.recipe, self.tokens, self.model = folder, recipe, tokens, model
+
+    @cached_property
+    def context(self) -> int | None:
+        """How many tokens back the model was trained to look, where that is bounded by its windows."""
+        return getattr(self.recipe.train.batches, "length", None) if _attends(self.model) else None
+
+    @property
+    def ends_count(self) -> bool:
+        """Whether a text given to `score` ends with <stop>: it does where the run was trained on lines."""
+        return self.recipe.data.unit == "line"
+
+    @torch.inference_mode()
+    def score(self, texts: str | Sequence[str]) -> list[Scored]:
+        """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
+        self.model.eval()
+        return [self._score(text) for text in ([texts] if isinstance(texts, str) else texts)]
+
+    def _score(self, text: str) -> Scored:
+        ids = [*self.tokens.encode(text).tolist(), *([STOP] if self.ends_count else [])]
+        log_probs = self._log_probs(torch.tensor([ids], dtype=torch.long, device=self.model.device))
+        return Scored(text, self.tokens.pieces(ids), log_probs)
+
+    def _log_probs(self, ids: Tensor) -> list[float]:
+        if self.context is None:
+            found, state = [], self.model.begin(1)
+            for piece in ids.split(PIECE, 1) if ids.shape[1] else []:
+                log_probs, state = self.model.score(piece, state=state)
+                found += log_probs[0].tolist()
+            return found
+        # Windows of the trained length; each but the first reads half a window again, for context.
+        half = max(self.context // 2, 1)
+        found = []
+        for begin in range(0, ids.shape[1], half):
+            window = ids[:, max(begin - half, 0) : begin + half]
+            found += self.model.score(window)[0][0].tolist()[-min(half, ids.shape[1] - begin) :]
+        return found
+
+    def perplexity(self, texts: str | Sequence[str]) -> float:
+        """exp of the mean -log P per token over all texts."""
+        scored = self.score(texts)
+        tokens = sum(len(s.log_probs) for s in scored)
+        if not tokens:
+            raise UserError("the text has no tokens; give at least one")
+        return math.exp(math.fsum(s.nats for s in scored) / tokens)
+
+    def evaluate(self, *, split: str = "valid", limit: int | None = None) -> Measured:
+        """Loss, perplexity and bits on the run's own held-out text: `valid` or `test`."""
+        if split not in ("valid", "test"):
+            raise UserError(f"split={split!r}; allowed: valid, test")
+        prepared = prepare(self.recipe.data, anew(self.recipe.tokens), self.recipe.seed)
+        shards = prepared.valid if split == "valid" else prepared.test
+        if shards is None:
+            raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or another --split")
+        return evaluate(self.model, self.recipe.train.batches, shards, limit=limit)
+
+    def generate(
+        self,
+        prompt: str = "",
+        *,
+        length: int = 200,
+        number: int = 1,
+        temperature: float = 1.0,
+        decoder: Decoder | None = None,
+        seed: int = 1,
+        on_text: Any = None,
+    ) -> list[str]:
+        """`number` texts of up to `length` tokens that go on from the prompt; temperature 0 is greedy.
+
+        `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`; `on_text` is called with
+        the first row's text as it grows.
+        """
+        if length < 1 or number < 1 or temperature < 0:
+            raise UserError(f"length={length}, number={number}, temperature={temperature}; allowed: >= 1, >= 1, >= 0")
+        self.model.eval()
+        if decoder is None:
+            decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
+        ids = self.tokens.encode(prompt).tolist()
+        grown: list[int] = []
+
+        def show(chosen: list[int]) -> None:
+            grown.append(chosen[0])
+            on_text(self.tokens.decode(grown))
+
+        rows = generate(
+            self.model,
+            [ids] * number,
+            decoder,
+            length=length,
+            seed=seed,
+            context=self.context,
+            on_step=show if on_text else None,
+        )
+        return [self._joined(prompt, ids, row) for row in rows]
+
+    def _joined(self, prompt: str, ids: list[int], row: list[int]) -> str:
+        """The prompt as given and what was written; the tokeniser decides what stands between them."""
+        whole, begun = self.tokens.decode([*ids, *row]), self.tokens.decode(ids)
+        return prompt + whole[len(begun) :] if whole.startswith(begun) else whole
+
+    @torch.inference_mode()
+    def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:
+        """log P (V,) of the token after `text`, read from the beginning or on from `state`."""
+        self.model.eval()
+        state = self.model.begin(1) if state is None else state
+        ids = torch.tensor([self.tokens.encode(text).tolist()], dtype=torch.long, device=self.model.device)
+        log_probs, state = self.model.step(ids.view(1, -1), state)
+        return log_probs[0], state
+
+
+def load(path: str | Path, device: str | None = None) -> Run:
+    """A run from its folder; of an unfinished one, the newest whole checkpoint."""
+    folder = Path(path)
+    config = read_config(folder)
+    recipe = recipes.complete(recipes.read(folder / "recipe.yaml"))
+    recipe.tokens.load(folder)
+    model: Task = recipe.task
+    model.build(len(recipe.tokens))
+    tensors = read_model(folder, config)
+    if tensors is None:
+        found = checkpoint.newest(folder / "checkpoints", lambda _: None)
+        if found is None:
+            raise UserError(f"{folder} has no finished model and no checkpoint; train it: foresay train --resume --out {folder}")
+        tensors = found[1]["model"]
+    model.restore(tensors, str(folder / "model.safetensors"))
+    return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+
+
+def pick_device(name: str | None) -> torch.device:
+    """The device asked for, or the GPU when there is one."""
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise UserError(f"device={name!r} cannot be used: {reason}; allowed: cpu, cuda where there is one") from None
+    return device
+
+
+def _attends(model: Task) -> bool:
+    return getattr(getattr(model, "encoder", None), "window", "none") is None

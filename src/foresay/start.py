@@ -1,0 +1,251 @@
+"""`foresay.train`: from a recipe or a text file to a finished run folder.
+
+    read -> choose (text file) -> override -> complete -> prepare data -> build -> fit the time -> train -> finish
+
+Killed at any moment and called again with `resume=True`, it goes on from the newest whole checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foresay import parts
+from foresay import recipe as recipes
+from foresay.data.peek import peek
+from foresay.data.prepare import Prepared, prepare
+from foresay.errors import UserError
+from foresay.models.task import Task
+from foresay.recipe import Recipe
+from foresay.run import Run, load, pick_device
+from foresay.train import folder as folders
+from foresay.train.budget import plan
+from foresay.train.checkpoint import write_file
+from foresay.train.choose import choose
+from foresay.train.evaluate import evaluate
+from foresay.train.loop import Trainer
+from foresay.train.memory import PeakMemory
+from foresay.train.progress import Metrics, Watch, spelt, watch_for
+from foresay.train.report import write_card, write_curve, write_results
+
+DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
+Settings = Sequence[str] | Mapping[str, Any]
+
+
+def train(
+    source: str | Path | dict[str, Any] | None = None,
+    settings: Settings = (),
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    minutes: float | None = None,
+    device: str | None = None,
+    watch: Watch | None = None,
+) -> Run:
+    """Trains a recipe (name, YAML file, dict) or a text file and returns the run.
+
+    `settings` are `["encoder.size=512"]` or `{"encoder.size": 512}`. `minutes` is turned into steps by measuring
+    the first ones. `resume` goes on with the run in `out`.
+    """
+    began = time.perf_counter()
+    if minutes is not None and not 0 < minutes < 1e6:
+        raise UserError(f"minutes={minutes}; allowed: a number > 0")
+    watch = watch if watch is not None else watch_for()
+    place = pick_device(device)
+    words = _words(settings)
+    folder = Path(out) if out is not None else folders.next_free(_name(source))
+    saved = folder / "recipe.yaml"
+    if resume and saved.exists():
+        recipe, budget = _saved_recipe(saved, source, words, minutes), None
+    else:
+        recipe, budget = _new_recipe(source, words, minutes, place, watch)
+    try:
+        with folders.opened(folder, resume=resume) as there:
+            if there:
+                recipe, budget = recipes.complete(recipes.read(saved)), None
+            seconds = None if budget is None else 60.0 * budget - (time.perf_counter() - began)
+            _train_in(folder, recipe, seconds, there, place, watch)
+    finally:
+        watch.close()
+    return load(folder, device)
+
+
+def _new_recipe(
+    source: str | Path | dict[str, Any] | None, words: list[str], minutes: float | None, place: torch.device, watch: Watch
+) -> tuple[Recipe, float | None]:
+    """A checked recipe, and the minutes it is to be fitted to, if any."""
+    if source is None:
+        raise UserError("nothing to train; give a recipe or a text file, or --resume with --out RUN")
+    if isinstance(source, dict) or recipes.is_recipe(str(source)):
+        raw = recipes.read(source)
+    else:
+        sample, size = peek(str(source))
+        chosen = choose(str(source), sample, size, place.type)
+        for reason in chosen.reasons:
+            watch.note(f"chosen: {reason}")
+        raw = chosen.recipe
+        if minutes is None and not any(word.startswith("train.steps=") for word in words):
+            minutes = DEFAULT_MINUTES
+            watch.note(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
+    raw, notes = recipes.override(raw, words)
+    for note in notes:
+        watch.note(note)
+    return recipes.complete(raw), minutes
+
+
+def _saved_recipe(saved: Path, source: Any, words: list[str], minutes: float | None) -> Recipe:
+    """The recipe of the run; what is given beside --resume must not contradict it."""
+    recipe = recipes.complete(recipes.read(saved))
+    text = source is None or not (isinstance(source, dict) or recipes.is_recipe(str(source)))
+    raw = recipe.as_dict() if text else recipes.read(source)
+    given = _flat(recipes.complete(recipes.override(raw, words)[0]).as_dict())
+    fitted = ("train.steps", "train.evaluate.", "train.save.", "train.optimizer.schedule.warmup")
+    for key, value in _flat(recipe.as_dict()).items():
+        if minutes is not None and key.startswith(fitted):
+            continue
+        if given.get(key, value) != value:
+            raise UserError(
+                f"{key}={given[key]!r}, but the run in {saved.parent} has {value!r}; "
+                "resume it with its own settings, or give another --out"
+            )
+    return recipe
+
+
+def _train_in(
+    folder: Path, recipe: Recipe, seconds: float | None, there: bool, place: torch.device, watch: Watch
+) -> None:
+    began = time.perf_counter()
+    if recipe.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    with watch.stage("preparing text") as tell:
+        prepared = prepare(recipe.data, recipe.tokens, recipe.seed, on_progress=lambda _, done: tell(done))
+    tokens = prepared.tokens
+    if not hasattr(recipe.task, "fit") and seconds is not None:
+        left = seconds - (time.perf_counter() - began)
+        recipe = _fitted(recipe, prepared, left, folder, place)
+        watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left")
+    if there:
+        _same_tokens(folder, tokens)
+    else:
+        tokens.save(folder)
+        folders.write_config(folder, recipe.task.part_name, len(tokens))
+        write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
+    memory = PeakMemory(place)
+    model = build(recipe, len(tokens), place)
+    watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
+    if hasattr(model, "fit"):
+        facts = _count(model, recipe, prepared, folder, watch)
+        _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()})
+        return
+    trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
+    if there and trainer.resume():
+        watch.note(f"resumed at step {trainer.counters.step}")
+    trainer.run()
+    best, counters = trainer.take_best(), trainer.counters
+    facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
+    facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
+    _finish(folder, model, recipe, prepared, facts)
+
+
+def build(recipe: Recipe, vocabulary: int, place: torch.device) -> Task:
+    """The model of a recipe with its first weights, which depend on the seed alone."""
+    model: Task = parts.anew(recipe.task)
+    torch.manual_seed(recipe.seed)
+    model.build(vocabulary)
+    return model.to(place)
+
+
+def _fitted(recipe: Recipe, prepared: Prepared, seconds: float, folder: Path, place: torch.device) -> Recipe:
+    """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
+
+    def throw_away() -> Trainer:
+        model = build(recipe, len(prepared.tokens), place)
+        return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
+
+    planned = plan(throw_away, seconds)
+    raw, _ = recipes.override(recipe.as_dict(), [f"{key}={value}" for key, value in planned.items()])
+    schedule = raw["train"]["optimizer"]["schedule"]
+    if "warmup" in schedule:
+        schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 10)
+    fitted = recipes.complete(raw)
+    return Recipe(fitted.task, recipe.data, recipe.tokens, fitted.train, recipe.seed, recipe.deterministic)
+
+
+def _count(model: Any, recipe: Recipe, prepared: Prepared, folder: Path, watch: Watch) -> dict[str, Any]:
+    """A model that counts instead of descending: one pass, one evaluation."""
+    began = time.perf_counter()
+    with watch.stage("counting") as tell:
+        model.fit(prepared.train, tell)
+    seconds, valid = time.perf_counter() - began, None
+    line: dict[str, Any] = {"step": 1, "tokens": len(prepared.train), "seconds": round(seconds, 3)}
+    if prepared.valid is not None:
+        measured = evaluate(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
+        valid = measured.as_dict()
+        watch.note(spelt(measured))
+        line |= {f"valid_{name}": value for name, value in valid.items()}
+    metrics = Metrics(folder / "metrics.jsonl")
+    metrics.cut(0)
+    metrics.write(line)
+    return {"tokens": len(prepared.train), "seconds": seconds, "valid": valid}
+
+
+def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts: dict[str, Any]) -> None:
+    """What people read first, the weights last: a run with a model is a finished one."""
+    results = facts | {
+        "parameters": model.size(),
+        "vocabulary": len(prepared.tokens),
+        "train_tokens": len(prepared.train),
+        "tokens_per_second": facts["tokens"] / max(facts["seconds"], 1e-9),
+        "device": str(model.device),
+    }
+    write_results(folder, results)
+    write_card(folder, recipe, results)
+    write_curve(folder)
+    folders.write_model(folder, model.tensors(), recipe.task.part_name, len(prepared.tokens))
+
+
+def tokens_for(source: str) -> dict[str, Any]:
+    """The tokens chosen for a text when nothing is said: what `compare` gives every model."""
+    sample, size = peek(source)
+    return choose(source, sample, size, "cpu").recipe["tokens"]
+
+
+def _same_tokens(folder: Path, tokens: Any) -> None:
+    """A run can only go on with the vocabulary it began with."""
+    kept = recipes.complete(recipes.read(folder / "recipe.yaml")).tokens
+    kept.load(folder)
+    if kept.pieces(range(len(kept))) != tokens.pieces(range(len(tokens))):
+        raise UserError(f"the text has changed since {folder} began: its vocabulary differs; start a new run")
+
+
+def _words(settings: Settings) -> list[str]:
+    if isinstance(settings, Mapping):
+        return [f"{key}={_yaml(value)}" for key, value in settings.items()]
+    return list(settings)
+
+
+def _yaml(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _name(source: Any) -> str:
+    if source is None or isinstance(source, dict):
+        return "run"
+    return Path(str(source).removeprefix("builtin:")).stem or "run"
+
+
+def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """`{"a": {"b": 1}}` -> `{"a.b": 1}`."""
+    if not isinstance(tree, dict):
+        return {prefix: tree}
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat

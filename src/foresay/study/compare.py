@@ -1,0 +1,114 @@
+"""One corpus, many models: the same tokens and split for each, one table, one plot.
+
+Each model is trained in turn into `OUT/NAME`. The time, when one is given, is shared out equally, so that the table
+answers: what do I get for the same minutes?
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from foresay import recipe as recipes
+from foresay import start
+from foresay.errors import UserError
+from foresay.train.folder import next_free
+from foresay.train.progress import Metrics, Watch, watch_for
+from foresay.train.report import draw_curves, read_results
+
+
+
+def compare(
+    names: Sequence[str],
+    settings: Sequence[str] = (),
+    *,
+    data: str | None = None,
+    minutes: float | None = None,
+    out: str | Path | None = None,
+    device: str | None = None,
+    watch: Watch | None = None,
+) -> list[dict[str, Any]]:
+    """Trains each recipe on the same tokens; a row of figures for each, best bits per byte first."""
+    if not names:
+        raise UserError(f"no recipe to compare; give some of {', '.join(recipes.built_in())}")
+    if len(set(names)) != len(names):
+        raise UserError(f"{' '.join(names)}: a recipe is given twice; each once")
+    watch = watch if watch is not None else watch_for()
+    raws = {Path(name).stem: _raw(name, data, settings, watch) for name in names}
+    folder = Path(out) if out is not None else next_free("compare")
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"{folder} exists; allowed: a new folder: give another --out")
+    share = None if minutes is None else minutes / len(raws)
+    rows = []
+    for name, raw in raws.items():
+        watch.note(f"--- {name}")
+        start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
+        rows.append({"model": name} | _figures(folder / name))
+    rows.sort(key=lambda row: row["bits_per_byte"])
+    plot(folder, [row["model"] for row in rows])
+    (folder / "compare.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    return rows
+
+
+def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> dict[str, Any]:
+    """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model."""
+    raw = recipes.read(name)
+    if data is not None:
+        raw |= {"data": {"train": data}, "tokens": start.tokens_for(data)}
+    raw, notes = recipes.override(raw, list(settings))
+    for note in notes:
+        watch.note(f"{name}: {note}")
+    recipes.complete(raw)  # every mistake is said before the first model is trained
+    return raw
+
+
+def _figures(folder: Path) -> dict[str, Any]:
+    results = read_results(folder)
+    valid = results["valid"]
+    if valid is None:
+        raise UserError(f"{folder} has no validation figures; set data.share > 0 or give data.valid")
+    names = ("parameters", "seconds", "tokens_per_second", "peak_bytes")
+    kept = ("bits_per_byte", "bits_per_character", "perplexity", "perplexity_interval", "loss")
+    return {n: results[n] for n in names} | {n: valid[n] for n in kept}
+
+
+def plot(folder: Path, models: Sequence[str]) -> Path:
+    """`compare.png`: validation bits per byte against seconds of training."""
+    curves = {name: _curve(folder / name) for name in models}
+    latest = max((points[-1][0] for points in curves.values() if points), default=1.0)
+    for points in curves.values():
+        if len(points) == 1:
+            points.append((latest, points[0][1]))
+    path = folder / "compare.png"
+    draw_curves(path, curves, "validation bits per byte", title=f"{folder.name}: loss against time")
+    return path
+
+
+def _curve(folder: Path) -> list[tuple[float, float]]:
+    lines = Metrics(folder / "metrics.jsonl").read()
+    return [(line["seconds"], line["valid_bits_per_byte"]) for line in lines if "valid_bits_per_byte" in line]
+
+
+def table(rows: Sequence[dict[str, Any]]) -> Any:
+    """The rows as a rich table."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("model")
+    for head in ("parameters", "seconds", "tokens/s", "bits/byte", "perplexity", "95 % interval", "peak memory"):
+        grid.add_column(head, justify="right")
+    for row in rows:
+        low, high = row["perplexity_interval"]
+        grid.add_row(
+            row["model"],
+            f"{row['parameters']:,}",
+            f"{row['seconds']:.1f}",
+            f"{row['tokens_per_second']:,.0f}",
+            f"{row['bits_per_byte']:.3f}",
+            f"{row['perplexity']:.2f}",
+            f"{low:.2f} – {high:.2f}",
+            f"{row['peak_bytes'] / 1e6:,.0f} MB",
+        )
+    return grid

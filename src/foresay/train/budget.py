@@ -1,0 +1,70 @@
+"""A time budget turned into steps before the first step, by measuring a few that are thrown away.
+
+    steps = (seconds left - evaluations - reserve) / seconds per step
+
+The steps stand in recipe.yaml, so that the run can be repeated without a clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+
+from foresay.data.loader import Loader
+from foresay.train.evaluate import evaluate
+from foresay.train.loop import Trainer
+
+EVALUATIONS = 8
+RESERVE = 3.0  # seconds for the curve, the card and the last checkpoint
+
+
+def plan(make_trainer: Callable[[], Trainer], seconds: float) -> dict[str, int]:
+    """The settings `train.steps`, `train.evaluate.*` and `train.save.every` that fill `seconds` from now on."""
+    began = time.perf_counter()
+    trainer = make_trainer()
+    step_seconds = _seconds_per_step(trainer, max(0.04 * seconds, 1.0))
+    tokens, evaluation_seconds = _evaluation(trainer, 0.015 * seconds)
+    left = seconds - (time.perf_counter() - began) - RESERVE - EVALUATIONS * evaluation_seconds
+    steps = max(int(left / step_seconds), 10)
+    every = max(steps // EVALUATIONS, 1)
+    return {
+        "train.steps": steps,
+        "train.evaluate.every": every,
+        "train.evaluate.tokens": tokens,
+        "train.save.every": every,
+    }
+
+
+def _seconds_per_step(trainer: Trainer, limit: float) -> float:
+    """The mean time of a step, after three to warm up."""
+    accumulate = trainer.loop.accumulate
+    with Loader(trainer.order, 0, 0) as loader:
+        for _ in range(3):
+            trainer.train_step([next(loader)[1] for _ in range(accumulate)])
+        began, done = _now(trainer), 0
+        while done < 2 or _now(trainer) - began < limit:
+            trainer.train_step([next(loader)[1] for _ in range(accumulate)])
+            done += 1
+        return (_now(trainer) - began) / done
+
+
+def _evaluation(trainer: Trainer, limit: float) -> tuple[int, float]:
+    """How many validation tokens to read each time, so that it takes at most `limit` seconds, and how long that is."""
+    valid, batches = trainer.prepared.valid, trainer.loop.batches
+    if valid is None:
+        return 1, 0.0
+    probe = min(len(valid), 4000)
+    evaluate(trainer.model, batches, valid, limit=1)
+    began = _now(trainer)
+    read = evaluate(trainer.model, batches, valid, limit=probe).tokens
+    rate = (_now(trainer) - began) / read
+    tokens = max(min(len(valid), trainer.loop.evaluate.tokens, int(limit / rate)), 1)
+    return tokens, tokens * rate
+
+
+def _now(trainer: Trainer) -> float:
+    if trainer.device.type == "cuda":
+        torch.cuda.synchronize(trainer.device)
+    return time.perf_counter()

@@ -1,0 +1,178 @@
+"""Checkpoints: whole or not there, no pickle, and a damaged one is noticed (SPEC E7).
+
+    checkpoints/00001000/   model.safetensors  optimizer.safetensors  carried.safetensors  random.safetensors
+                            state.json         manifest.json: SHA-256 of every file, written last
+    checkpoints/best/       model.safetensors and its manifest: the weights with the best validation loss
+    checkpoints/latest      the name of the newest, swapped by rename
+
+A checkpoint is written into a folder aside, every file is flushed to the disk, and the folder renamed: a kill at
+any moment leaves the old ones whole. Reading checks the hashes; a damaged one is named and the one before it used.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from foresay.errors import UserError
+
+Parts = dict[str, dict[str, Tensor]]  # file stem -> named tensors
+MANIFEST = "manifest.json"
+
+
+def save_checkpoint(folder: Path, name: str, tensors: Parts, state: dict[str, Any]) -> Path:
+    """Writes one checkpoint `folder/name`; it appears whole or not at all."""
+    aside = folder / f".{name}.{os.getpid()}"
+    final = folder / name
+    try:
+        aside.mkdir(parents=True)
+        hashes = {}
+        for stem, named in tensors.items():
+            hashes[f"{stem}.safetensors"] = _write_tensors(aside / f"{stem}.safetensors", named)
+        hashes["state.json"] = _write(aside / "state.json", json.dumps(state, indent=1).encode())
+        _write(aside / MANIFEST, json.dumps({"sha256": hashes}, indent=1).encode())
+        _sync(aside)
+        old = folder / f".{name}.old"
+        if final.exists():
+            final.rename(old)
+        aside.rename(final)
+        _sync(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    return final
+
+
+def point_to_latest(folder: Path, name: str) -> None:
+    """Swaps `latest` by rename: a reader sees the old name or the new one."""
+    write_file(folder / "latest", f"{name}\n".encode())
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file aside, flushes it and renames it into place."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _write(aside, data)
+        aside.rename(path)
+        _sync(path.parent)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def write_tensors(path: Path, named: dict[str, Tensor]) -> None:
+    """A safetensors file that appears whole or not at all."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _write_tensors(aside, named)
+        aside.rename(path)
+        _sync(path.parent)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def numbered(folder: Path) -> list[Path]:
+    """The finished checkpoints of a run, oldest first; `best` is not among them."""
+    return sorted(path for path in folder.glob("[0-9]*") if path.is_dir()) if folder.exists() else []
+
+
+def prune(folder: Path, keep: int) -> None:
+    """Removes all but the newest `keep` checkpoints, and what killed writers left behind."""
+    for old in numbered(folder)[:-keep]:
+        shutil.rmtree(old)
+    sweep(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what killed writers left; a `best` that was between its two renames is put back."""
+    for left in folder.glob(".*"):
+        name = left.name[1:].rsplit(".", 1)[0]
+        if left.name.endswith(".old") and not (folder / name).exists():
+            left.rename(folder / name)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def load_checkpoint(path: Path) -> tuple[Parts, dict[str, Any]]:
+    """Tensors and state of one checkpoint; a UserError names the file that is missing or damaged."""
+    hashes = _manifest(path)
+    contents = {}
+    for name, expected in hashes.items():
+        file = path / name
+        if not file.is_file():
+            raise UserError(f"{file} is missing; the checkpoint is damaged")
+        if _hash(file) != expected:
+            raise UserError(f"{file} is damaged: its SHA-256 is not the manifest's")
+        contents[name] = file
+    try:
+        tensors = {name.removesuffix(".safetensors"): load_file(f) for name, f in contents.items() if f.suffix != ".json"}
+        state = json.loads(contents["state.json"].read_text("utf-8"))
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise UserError(f"{path} is no checkpoint of Foresay: {error}") from None
+    return tensors, state
+
+
+def newest(folder: Path, on_damage: Callable[[str], None]) -> tuple[Path, Parts, dict[str, Any]] | None:
+    """The newest whole checkpoint; each damaged one is reported and the one before it tried."""
+    for path in reversed(numbered(folder)):
+        try:
+            return path, *load_checkpoint(path)
+        except UserError as error:
+            on_damage(f"{error}; using the one before it")
+    return None
+
+
+def _manifest(path: Path) -> dict[str, str]:
+    try:
+        hashes = json.loads((path / MANIFEST).read_text("utf-8"))["sha256"]
+        assert isinstance(hashes, dict)
+        return hashes
+    except FileNotFoundError:
+        raise UserError(f"{path / MANIFEST} is missing; the checkpoint is damaged") from None
+    except (ValueError, KeyError, TypeError, AssertionError):
+        raise UserError(f"{path / MANIFEST} is damaged") from None
+
+
+def _write(path: Path, data: bytes) -> str:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return hashlib.sha256(data).hexdigest()
+
+
+def _write_tensors(path: Path, named: dict[str, Tensor]) -> str:
+    try:
+        save_file({key: tensor.contiguous().cpu() for key, tensor in named.items()}, path)
+    except SafetensorError as error:  # it wraps the operating system's error in words
+        raise OSError(errno.EIO, str(error), str(path)) from None
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    return _hash(path)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

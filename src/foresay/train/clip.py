@@ -1,0 +1,95 @@
+"""Gradient clipping, and the rule for gradients that are no numbers (SPEC E2).
+
+    norm    g <- g * min(1, limit / ||g||)         one length over all parameters: the direction stays
+    parts   the same for each top part of the model (embedding, encoder, output) on its own
+    value   every entry into [-limit, limit]
+
+`limit` may start at `first` and fall on a straight line to `limit` over `fall` steps. The norm before clipping
+is returned; when it is not finite the caller must skip the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from foresay.parts import Count, Rate, part
+
+
+class Clip:
+    """`apply(model, step) -> norm` of the gradient before clipping."""
+
+    part_kind = "clip"
+
+    def __init__(self, limit: float, first: float | None, fall: int):
+        self.limit, self.first, self.fall = limit, first, fall
+
+    def threshold(self, step: int) -> float:
+        """The limit in force at a step (from 0)."""
+        if self.first is None or step >= self.fall:
+            return self.limit
+        return self.first + (self.limit - self.first) * step / self.fall
+
+    def apply(self, model: nn.Module, step: int) -> Tensor:
+        norm = gradient_norm(model)
+        self.shorten(model, norm, self.threshold(step))
+        return norm
+
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+        raise AssertionError(f"{type(self).__name__} has no shorten")
+
+
+@part("clip", "norm")
+class ByNorm(Clip):
+    """Shortens the whole gradient to `limit`; its direction stays."""
+
+    def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
+        super().__init__(limit, first, fall)
+
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+        _scale(gradients(model), norm, limit)
+
+
+@part("clip", "parts")
+class ByParts(Clip):
+    """Shortens the gradient of each top part of the model to `limit` on its own."""
+
+    def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
+        super().__init__(limit, first, fall)
+
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+        seen: set[int] = set()  # a tied table belongs to the first part that has it
+        for child in model.children():
+            found = [p.grad for p in child.parameters() if p.grad is not None and id(p) not in seen]
+            seen |= {id(p) for p in child.parameters()}
+            if found:
+                _scale(found, torch.nn.utils.get_total_norm(found), limit)
+
+
+@part("clip", "value")
+class ByValue(Clip):
+    """Cuts every entry of the gradient to [-limit, limit]; the direction may change."""
+
+    def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
+        super().__init__(limit, first, fall)
+
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+        for gradient in gradients(model):
+            gradient.clamp_(-limit, limit)
+
+
+def gradients(model: nn.Module) -> list[Tensor]:
+    return [p.grad for p in model.parameters() if p.grad is not None]
+
+
+def gradient_norm(model: nn.Module) -> Tensor:
+    """||g|| over all parameters, a scalar on the device; 0 when nothing has a gradient."""
+    found = gradients(model)
+    return torch.nn.utils.get_total_norm(found) if found else torch.zeros(())
+
+
+def _scale(found: Iterable[Tensor], norm: Tensor, limit: float) -> None:
+    factor = (limit / norm).clamp(max=1.0)
+    torch._foreach_mul_(list(found), factor)

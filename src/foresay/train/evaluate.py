@@ -1,0 +1,106 @@
+"""Measuring a model on held-out tokens: loss, perplexity, bits per character and per byte.
+
+    loss       = -1/N sum log P(token)         N counts the end marks, not the start marks
+    perplexity = exp(loss)
+    bits per character (byte) = -sum log2 P / characters (bytes) of the same text
+
+Word and subword perplexities do not compare; bits per character and per byte do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from foresay.data.batches import Batches
+from foresay.data.shards import Shards
+from foresay.encode.encoder import State
+from foresay.models.task import Task
+
+BLOCKS = 200  # pieces of the evaluated text that the bootstrap draws from
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an evaluation gives; `tokens` of `of` were read."""
+
+    loss: float
+    tokens: int
+    of: int
+    bits_per_character: float
+    bits_per_byte: float
+    interval: tuple[float, float]  # 95 % bootstrap interval of the loss
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+    def as_dict(self) -> dict[str, Any]:
+        low, high = (math.exp(min(bound, 700.0)) for bound in self.interval)
+        return {
+            "loss": self.loss,
+            "perplexity": self.perplexity,
+            "perplexity_interval": [low, high],
+            "bits_per_character": self.bits_per_character,
+            "bits_per_byte": self.bits_per_byte,
+            "tokens": self.tokens,
+            "of_tokens": self.of,
+        }
+
+
+@torch.inference_mode()
+def evaluate(
+    model: Task,
+    batches: Batches,
+    shards: Shards,
+    *,
+    limit: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Measured:
+    """Every token once and in order, the state carried; at most about `limit` tokens."""
+    was_training = model.training
+    model.eval()
+    sums: list[float] = []  # in the order read, for the bootstrap
+    counts: list[int] = []
+    for log_probs, real in _measured(model, batches, shards):
+        sums.append(-float(log_probs.double().sum()))
+        counts.append(real)
+        if on_progress:
+            on_progress(sum(counts) / len(shards))
+        if limit is not None and sum(counts) >= limit:
+            break
+    model.train(was_training)
+    nats, tokens = math.fsum(sums), sum(counts)
+    share = tokens / len(shards)
+    bits = nats / math.log(2.0)
+    return Measured(
+        loss=nats / tokens,
+        tokens=tokens,
+        of=len(shards),
+        bits_per_character=bits / (shards.characters * share),
+        bits_per_byte=bits / (shards.bytes * share),
+        interval=_interval(np.array(sums), np.array(counts)),
+    )
+
+
+def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[torch.Tensor, int]]:
+    state: State | None = None
+    for batch in batches.evaluation(shards):
+        log_probs, state = model.measure(batch.to(model.device), state)
+        yield log_probs, batch.tokens
+
+
+def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean loss, over up to BLOCKS consecutive pieces of the text."""
+    parts = np.array_split(np.arange(len(sums)), min(BLOCKS, len(sums)))
+    block_sums = np.array([sums[p].sum() for p in parts])
+    block_counts = np.array([counts[p].sum() for p in parts])
+    drawn = np.random.default_rng(0).integers(0, len(parts), (1000, len(parts)))
+    means = block_sums[drawn].sum(1) / np.maximum(block_counts[drawn].sum(1), 1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,294 @@
+"""The training loop: one step you can read from top to bottom.
+
+    batches -> loss (gradient only inside the chunk, state carried) -> clip -> step, or skip if not finite
+
+Everything the next step depends on is in the checkpoint (weights, optimiser, carried state, random state,
+counters; the data position is the step itself), so that a run killed at any moment and resumed ends with the
+same bytes as one left alone.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.data.batches import Batches
+from foresay.data.loader import Loader
+from foresay.data.prepare import Prepared
+from foresay.encode.encoder import State, detach, flatten_state, map_state, unflatten_state
+from foresay.errors import UserError
+from foresay.models.task import Task
+from foresay.parts import Count, Size, part
+from foresay.train import checkpoint
+from foresay.train.clip import Clip, gradient_norm
+from foresay.train.evaluate import Measured, evaluate
+from foresay.train.optimise import Optimizer, optimizer_tensors, restore_optimizer, set_rate
+from foresay.train.progress import Metrics, Watch
+
+MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """When to measure on the validation text, on how many tokens, and when to give up (0: never)."""
+
+    every: Size = 200
+    tokens: Size = 500_000
+    patience: Count = 0
+
+
+@dataclass(frozen=True)
+class Save:
+    """When to write a checkpoint and how many to keep; the best on validation is always kept."""
+
+    every: Size = 200
+    keep: Size = 2
+
+
+@part("train", "loop")
+class Loop:
+    """Steps of gradient descent, with evaluation, early stopping and checkpoints."""
+
+    part_kind = "train"
+
+    def __init__(
+        self,
+        steps: Size = 2000,
+        batches: Batches | str = "streams",
+        optimizer: Optimizer | str = "adamw",
+        clip: Clip | str | None = "norm",
+        precision: Literal["float32", "bfloat16", "float16"] = "float32",
+        accumulate: Size = 1,
+        evaluate: Evaluate = Evaluate(),  # noqa: B008 - frozen
+        save: Save = Save(),  # noqa: B008 - frozen
+    ):
+        assert isinstance(batches, Batches) and isinstance(optimizer, Optimizer) and not isinstance(clip, str)
+        self.steps, self.batches, self.optimizer, self.clip = steps, batches, optimizer, clip
+        self.precision: str = precision
+        self.accumulate, self.evaluate, self.save = accumulate, evaluate, save
+
+
+class Interrupted(Exception):
+    """SIGINT or SIGTERM came; the run was saved."""
+
+    def __init__(self, number: int):
+        super().__init__(f"stopped by {signal.Signals(number).name}; saved")
+        self.code = 128 + number
+
+
+@dataclass
+class Counters:
+    """The small numbers of a run that a checkpoint keeps."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    skipped: int = 0
+    skipped_in_a_row: int = 0
+    best: float | None = None
+    best_step: int = 0
+    stale: int = 0
+    loss_sum: float = 0.0
+    loss_steps: int = 0
+
+
+class Trainer:
+    """A model being trained: step by step, with all that must survive a kill."""
+
+    def __init__(self, model: Task, loop: Loop, prepared: Prepared, seed: int, folder: Path, watch: Watch):
+        self.model, self.loop, self.prepared, self.folder, self.watch = model, loop, prepared, folder, watch
+        self.device = model.device
+        self.checkpoints = folder / "checkpoints"
+        self.order = loop.batches.open(prepared.train, seed)
+        self.optimizer = loop.optimizer.open(model)
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=loop.precision == "float16")
+        self.carried: State | None = None
+        self.counters = Counters()
+        self.metrics = Metrics(folder / "metrics.jsonl")
+        self.measured: Measured | None = None
+        torch.manual_seed(seed)
+
+    def run(self) -> None:
+        """Trains from the present step to the last one, or until validation stops improving."""
+        loop, counters = self.loop, self.counters
+        first = counters.step * loop.accumulate
+        with _signals() as received, Loader(self.order, first, loop.batches.workers) as loader:
+            while counters.step < loop.steps and not self._stale():
+                began = time.perf_counter()
+                loss, norm = self.train_step([next(loader)[1] for _ in range(loop.accumulate)])
+                counters.seconds += time.perf_counter() - began
+                self._report(loss, norm)
+                if counters.step % loop.evaluate.every == 0 or counters.step == loop.steps:
+                    self.evaluate()
+                if counters.step % loop.save.every == 0 or received:
+                    self.save()
+                if received:
+                    raise Interrupted(received[0])
+
+    def train_step(self, batches: list[Batch]) -> tuple[float, float]:
+        """One step over one or more batches; the mean loss and the norm of the gradient."""
+        loop, counters = self.loop, self.counters
+        self.model.train()
+        tokens = [batch.tokens for batch in batches]
+        total = torch.zeros((), device=self.device)
+        for batch, count in zip(batches, tokens, strict=True):
+            with torch.autocast(self.device.type, DTYPES[loop.precision], enabled=loop.precision != "float32"):
+                loss, state = self.model.loss(batch.to(self.device), self.carried)
+            weight = count / max(sum(tokens), 1)
+            self.scaler.scale(loss * weight).backward()
+            self.carried = detach(state)
+            total += loss.detach() * weight
+
+        set_rate(self.optimizer, loop.optimizer.rate(counters.step, loop.steps))
+        self.scaler.unscale_(self.optimizer)
+        norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
+        mean, length = torch.stack([total.float(), norm.float()]).tolist()
+        if _finite(mean) and _finite(length):
+            self.scaler.step(self.optimizer)
+            counters.skipped_in_a_row = 0
+        else:
+            self._skip(mean, length)
+        self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+        counters.step += 1
+        counters.tokens += sum(tokens)
+        return mean, length
+
+    def _skip(self, loss: float, norm: float) -> None:
+        """A gradient that is no number is never applied; too many in a row end the run."""
+        counters = self.counters
+        self.carried = None
+        counters.skipped += 1
+        counters.skipped_in_a_row += 1
+        if counters.skipped == 1:
+            self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
+        if counters.skipped_in_a_row >= MOST_SKIPPED:
+            raise UserError(
+                f"loss={loss} for {MOST_SKIPPED} steps in a row up to step {counters.step + 1}; "
+                "it must be finite: lower train.lr or train.clip, and resume or start again"
+            )
+
+    def _report(self, loss: float, norm: float) -> None:
+        counters = self.counters
+        if _finite(loss):
+            counters.loss_sum += loss
+            counters.loss_steps += 1
+        every = max(1, min(self.loop.steps // 200, 50))
+        if counters.step % every and counters.step != self.loop.steps:
+            return
+        mean = counters.loss_sum / max(counters.loss_steps, 1)
+        counters.loss_sum, counters.loss_steps = 0.0, 0
+        rate = self.loop.optimizer.rate(counters.step - 1, self.loop.steps)
+        line = {"step": counters.step, "loss": mean, "lr": rate, "norm": norm, "tokens": counters.tokens}
+        line |= {"seconds": round(counters.seconds, 3), "skipped": counters.skipped}
+        self.metrics.write(line)
+        self.watch.step(counters.step, self.loop.steps, mean, counters.tokens / max(counters.seconds, 1e-9))
+
+    def evaluate(self) -> None:
+        """Measures on the validation text; keeps the weights when they are the best so far."""
+        counters, valid = self.counters, self.prepared.valid
+        if valid is None:
+            return
+        measured = evaluate(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
+        self.measured = measured
+        line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
+        self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
+        self.watch.evaluated(counters.step, measured)
+        if counters.best is None or measured.loss < counters.best:
+            counters.best, counters.best_step, counters.stale = measured.loss, counters.step, 0
+            saved = {"step": counters.step, "valid": measured.as_dict()}
+            checkpoint.save_checkpoint(self.checkpoints, "best", {"model": self.model.tensors()}, saved)
+        else:
+            counters.stale += 1
+
+    def _stale(self) -> bool:
+        patience = self.loop.evaluate.patience
+        return patience > 0 and self.counters.stale >= patience
+
+    def save(self) -> None:
+        """Writes a checkpoint of this step."""
+        name = f"{self.counters.step:08d}"
+        random = {"cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self.device)
+        tensors = {
+            "model": self.model.tensors(),
+            "optimizer": optimizer_tensors(self.optimizer),
+            "carried": flatten_state(self.carried) if self.carried is not None else {},
+            "random": random,
+        }
+        state = {"counters": asdict(self.counters), "scaler": self.scaler.state_dict()}
+        checkpoint.save_checkpoint(self.checkpoints, name, tensors, state)
+        checkpoint.point_to_latest(self.checkpoints, name)
+        checkpoint.prune(self.checkpoints, self.loop.save.keep)
+
+    def resume(self) -> bool:
+        """Goes back to the newest whole checkpoint; False when there is none."""
+        checkpoint.sweep(self.checkpoints)
+        found = checkpoint.newest(self.checkpoints, self.watch.note)
+        if found is None:
+            self.metrics.cut(0)
+            return False
+        path, tensors, state = found
+        self.model.restore(self._here(tensors["model"]), str(path))
+        try:
+            restore_optimizer(self.optimizer, tensors["optimizer"])
+            self.counters = Counters(**state["counters"])
+            self.scaler.load_state_dict(state["scaler"])
+            torch.set_rng_state(tensors["random"]["cpu"])
+            if self.device.type == "cuda":
+                torch.cuda.set_rng_state(tensors["random"]["cuda"], self.device)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise UserError(f"{path} is of another recipe: {error}; use the run's own recipe.yaml") from None
+        carried = unflatten_state(tensors["carried"])
+        self.carried = map_state(carried, lambda t: t.to(self.device)) if carried else None
+        self.metrics.cut(self.counters.step)
+        return True
+
+    def _here(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {name: tensor.to(self.device) for name, tensor in tensors.items()}
+
+    def take_best(self) -> dict[str, Any] | None:
+        """Puts the weights with the best validation loss into the model; what was measured then."""
+        if not (self.checkpoints / "best").exists():
+            return None
+        tensors, state = checkpoint.load_checkpoint(self.checkpoints / "best")
+        self.model.restore(self._here(tensors["model"]), "checkpoints/best")
+        return state
+
+
+def _finite(value: float) -> bool:
+    return value - value == 0.0
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Collects SIGINT and SIGTERM instead of dying of them; a second one is obeyed at once."""
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+
+    def note(number: int, _frame: Any) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+

@@ -1,0 +1,157 @@
+"""What a person sees while training, and what is kept: the bar, plain lines, `metrics.jsonl`.
+
+On a terminal: a rich bar with ETA, tokens/s, loss, perplexity and bits per character and byte. In a pipe or a
+log: one plain line now and then, on standard error, so that standard output stays clean.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from foresay.train.evaluate import Measured
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Watch:
+    """Told what happens; this one says nothing, its children show it."""
+
+    def note(self, text: str) -> None: ...
+
+    @contextmanager
+    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
+        """A long piece of work other than training; call what it gives with the share done."""
+        yield lambda done: None
+
+    def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None: ...
+
+    def evaluated(self, step: int, measured: Measured) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class PlainWatch(Watch):
+    """One line every ten seconds, for logs and pipes."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+
+    def note(self, text: str) -> None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    @contextmanager
+    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
+        def tell(done: float) -> None:
+            if self._due():
+                self.note(f"{text}: {100 * done:.0f} %")
+
+        yield tell
+
+    def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None:
+        if self._due():
+            self.note(f"step {step} of {steps}: loss {loss:.4f}, {tokens_per_second:,.0f} tokens/s")
+
+    def evaluated(self, step: int, measured: Measured) -> None:
+        self.note(f"step {step}: {spelt(measured)}")
+
+    def _due(self) -> bool:
+        now = time.monotonic()
+        if now - self.last < SECONDS_BETWEEN_LINES:
+            return False
+        self.last = now
+        return True
+
+
+class BarWatch(Watch):
+    """A rich progress bar with ETA, tokens/s, loss and the last validation figures."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.console = Console(stderr=True)
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=self.console,
+        )
+        self.task: Any = None
+        self.valid = ""
+
+    def note(self, text: str) -> None:
+        self.bar.console.print(text, highlight=False, markup=False)
+
+    @contextmanager
+    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
+        self.bar.start()
+        task = self.bar.add_task(text, total=100, figures="")
+        yield lambda done: self.bar.update(task, completed=round(100 * done))
+        self.bar.remove_task(task)
+
+    def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None:
+        if self.task is None:
+            self.bar.start()
+            self.task = self.bar.add_task("training", total=steps, figures="")
+        figures = f"loss {loss:.3f} · {tokens_per_second:,.0f} tokens/s{self.valid}"
+        self.bar.update(self.task, completed=step, figures=figures)
+
+    def evaluated(self, step: int, measured: Measured) -> None:
+        self.valid = f" · valid {measured.loss:.3f}, perplexity {measured.perplexity:.2f}"
+        self.note(f"step {step}: {spelt(measured)}")
+
+    def close(self) -> None:
+        self.bar.stop()
+        self.task = None
+
+
+def watch_for(stream: Any = None) -> Watch:
+    """A bar on a terminal, lines elsewhere."""
+    return BarWatch() if (stream or sys.stderr).isatty() else PlainWatch()
+
+
+def spelt(measured: Measured) -> str:
+    return (
+        f"valid loss {measured.loss:.4f}, perplexity {measured.perplexity:.2f}, "
+        f"{measured.bits_per_character:.3f} bits/character, {measured.bits_per_byte:.3f} bits/byte"
+    )
+
+
+class Metrics:
+    """`metrics.jsonl`: one JSON object a line, flushed; cut back to the checkpoint on resume."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def write(self, line: dict[str, Any]) -> None:
+        clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in line.items()}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(clean) + "\n")
+
+    def read(self) -> list[dict[str, Any]]:
+        """Every whole line; a last line cut short by a kill is left out."""
+        if not self.path.exists():
+            return []
+        found = []
+        for line in self.path.read_text("utf-8").split("\n"):
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+        return found
+
+    def cut(self, step: int) -> None:
+        """Forgets what was written after `step`: it will be done again."""
+        kept = [line for line in self.read() if line.get("step", 0) <= step]
+        if self.path.exists():
+            self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), "utf-8")

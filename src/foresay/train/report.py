@@ -1,0 +1,118 @@
+"""What a finished run leaves for people: the card (README.md), the figures (results.json), the curve (curve.png)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from foresay import __version__
+from foresay.recipe import Recipe
+from foresay.train.checkpoint import write_file
+from foresay.train.progress import Metrics
+
+COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
+
+
+def write_results(folder: Path, results: dict[str, Any]) -> None:
+    """`results.json`: parameters, seconds, tokens, peak memory and what was measured."""
+    write_file(folder / "results.json", (json.dumps(results, indent=1) + "\n").encode())
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "results.json").read_text("utf-8"))
+
+
+def write_card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> None:
+    """The model card: data, settings, results and how to use it."""
+    write_file(folder / "README.md", _card(folder, recipe, results).encode())
+
+
+def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
+    valid = results["valid"]
+    measured = "No validation text was held out.\n"
+    if valid:
+        low, high = valid["perplexity_interval"]
+        read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
+        measured = (
+            f"| on {read} | |\n|---|---|\n"
+            f"| loss, nats per token | {valid['loss']:.4f} |\n"
+            f"| perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
+            f"| bits per character | {valid['bits_per_character']:.4f} |\n"
+            f"| bits per byte | {valid['bits_per_byte']:.4f} |\n"
+        )
+    curve = "\n![loss against time](curve.png)\n" if "steps" in results else ""
+    return f"""---
+library_name: foresay
+---
+# {folder.name}
+
+A {recipe.task.part_name} trained with Foresay {__version__}: {results["parameters"]:,} parameters,
+{results["vocabulary"]:,} symbols ({recipe.tokens.part_name}), {results["train_tokens"]:,} training tokens,
+{results["seconds"]:.1f} seconds of training on {results["device"]}.
+
+## Results
+
+{measured}{curve}
+## Use
+
+```
+foresay generate {folder} "Once upon"
+echo "a sentence" | foresay score {folder} -
+foresay eval {folder}
+```
+
+```python
+import foresay
+
+run = foresay.load("{folder}")
+run.perplexity("a sentence")
+```
+
+## Recipe
+
+Every setting, with the defaults filled in. `foresay train recipe.yaml` repeats the run.
+
+```yaml
+{recipe.as_yaml()}```
+"""
+
+
+def write_curve(folder: Path) -> None:
+    """`curve.png`: training and validation loss against time."""
+    lines = Metrics(folder / "metrics.jsonl").read()
+    trained = [(line["seconds"], line["loss"]) for line in lines if line.get("loss") is not None]
+    measured = [(line["seconds"], line["valid_loss"]) for line in lines if line.get("valid_loss") is not None]
+    if not trained:
+        return
+    curves = {"training": trained, "validation": measured}
+    draw_curves(folder / "curve.png", curves, "loss, nats per token", title=folder.name)
+
+
+def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label: str, title: str) -> None:
+    """Named curves of (seconds, value) as a picture that appears whole or not at all."""
+    import io
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for (name, points), colour in zip(curves.items(), COLOURS * 4, strict=False):
+        if points:
+            marker = "o" if len(points) < 30 else None
+            seconds, values = zip(*points, strict=True)
+            axes.plot(seconds, values, color=colour, label=name, marker=marker, markersize=3.5, linewidth=1.6)
+            axes.annotate(f"{values[-1]:.3f}", (seconds[-1], values[-1]), xytext=(5, 0), textcoords="offset points",
+                          color=colour, fontsize=9, va="center")  # fmt: skip
+    axes.set_xlabel("seconds of training")
+    axes.set_ylabel(label)
+    axes.set_title(title, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.margins(x=0.08)
+    axes.legend(frameon=False)
+    held = io.BytesIO()
+    figure.savefig(held, format="png", dpi=130)
+    write_file(path, held.getvalue())
