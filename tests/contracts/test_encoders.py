@@ -215,13 +215,28 @@ def test_save_and_load(recipe):
     assert parts.describe(other) == parts.describe(encoder)
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @every
-def test_half_precision_by_autocast(recipe):
-    encoder = build(recipe).float()
-    with torch.autocast("cpu", torch.bfloat16):
-        y = encoder(inputs().float(), right_padding(3, 5))[0]
-    assert y.isfinite().all()
-    torch.testing.assert_close(y.float(), encoder(inputs().float(), right_padding(3, 5))[0], rtol=0.1, atol=0.15)
+def test_gpu_equals_cpu(recipe):
+    """float32 within 1e-4 of the CPU, bfloat16 within 0.1 (its products carry 8 bits), with and without a state."""
+    encoder, x, mask = build(recipe).float(), inputs(4).float(), right_padding(3, 5, 1, 0)
+    starts = torch.zeros_like(mask)
+    starts[1, 2] = True
+    expected, state = encoder(x, mask, starts=starts)
+    further = encoder(x, mask, state)[0] if encoder.causal else None
+    encoder, x, mask, starts = encoder.cuda(), x.cuda(), mask.cuda(), starts.cuda()
+    y, state = encoder(x, mask, starts=starts)
+    torch.testing.assert_close(y.cpu(), expected, rtol=1e-4, atol=1e-4)
+    if encoder.causal:
+        torch.testing.assert_close(encoder(x, mask, state)[0].cpu(), further, rtol=1e-4, atol=1e-4)
+    with torch.autocast("cuda", torch.bfloat16):
+        y, state = encoder.train()(x, mask, starts=starts)
+        if encoder.causal:
+            y = y + 0 * encoder(x, mask, state)[0]
+    torch.testing.assert_close(y.float().cpu(), expected, rtol=0.1, atol=0.1)
+    y.float().sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in encoder.parameters())
 
 
 @pytest.mark.parametrize("recipe", BOTH_SIDED, ids=label)
