@@ -33,7 +33,9 @@ def run_segments(
     cell: Cell, x: Tensor, memory: Memory, mask: Tensor | None, starts: Tensor | None, cuts: list[int]
 ) -> tuple[Tensor, Memory]:
     """x and the states before -> y, zero where masked, and the states after."""
-    outputs = [] if cuts else [x.new_zeros(len(x), 0, cell.size)]
+    if not cuts:
+        return x.new_zeros(len(x), 0, cell.size), memory
+    outputs = []
     for begin, end in zip(cuts, [*cuts[1:], x.shape[1]], strict=True):
         if starts is not None:
             fresh = starts[:, begin, None]

@@ -1,0 +1,73 @@
+"""The lookup table: its beginnings, pretrained vectors, freezing and dropout; and one-hot vectors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from foresay.data.batch import Batch
+from foresay.embed.lookup import Lookup
+from foresay.embed.onehot import OneHot
+from foresay.errors import UserError
+
+V, D = 11, 3
+BATCH = Batch(ids=torch.tensor([[3, 0, 10], [3, 1, 2]]))
+
+
+def test_picks_rows():
+    embedding = Lookup(size=D)
+    embedding.build(V)
+    assert torch.equal(embedding(BATCH)[0, 2], embedding.weight()[10])
+
+
+def test_vectors_begin_with_length_one():
+    embedding = Lookup(size=256)
+    embedding.build(500)
+    assert embedding.weight().norm(dim=1).mean().item() == pytest.approx(1.0, abs=0.02)
+
+
+def test_pretrained_and_frozen(tmp_path):
+    vectors, path = torch.randn(V, D), str(tmp_path / "v.safetensors")
+    save_file({"vectors": vectors}, path)
+    embedding = Lookup(size=D, pretrained=path, frozen=True)
+    embedding.build(V)
+    assert torch.equal(embedding(BATCH)[1, 0], vectors[3])
+    assert not embedding.weight().requires_grad
+
+
+@pytest.mark.parametrize(
+    "tensors, message",
+    [
+        ({"vectors": torch.zeros(V, D + 1)}, r"shape \(11, 4\); needed \(vocabulary, size\) = \(11, 3\)"),
+        ({"weights": torch.zeros(V, D)}, r"holds \['weights'\]; it needs a tensor named vectors"),
+    ],
+)
+def test_wrong_file_is_refused(tensors, message, tmp_path):
+    path = str(tmp_path / "v.safetensors")
+    save_file(tensors, path)
+    with pytest.raises(UserError, match=message):
+        Lookup(size=D, pretrained=path).build(V)
+
+
+def test_missing_or_broken_file_is_refused(tmp_path):
+    with pytest.raises(UserError, match="is no file"):
+        Lookup(size=D, pretrained=str(tmp_path / "none.safetensors")).build(V)
+    (tmp_path / "v.safetensors").write_text("word 1 2 3\n")
+    with pytest.raises(UserError, match=r"cannot be read as \.safetensors"):
+        Lookup(size=D, pretrained=str(tmp_path / "v.safetensors")).build(V)
+
+
+def test_dropout_only_in_training():
+    embedding = Lookup(size=100, dropout=0.5)
+    embedding.build(V)
+    assert 0.3 < (embedding.train()(BATCH) == 0).float().mean() < 0.7
+    assert (embedding.eval()(BATCH) != 0).all()
+
+
+def test_onehot():
+    embedding = OneHot()
+    embedding.build(V)
+    x = embedding(BATCH)
+    assert embedding.width == V and embedding.weight() is None and x.dtype == torch.float32
+    assert torch.equal(x.argmax(-1), BATCH.ids) and torch.equal(x.sum(-1), torch.ones(2, 3))
