@@ -67,7 +67,8 @@ class Run:
     @cached_property
     def context(self) -> int | None:
         """How many tokens back the model was trained to look, where that is bounded by its windows."""
-        return getattr(self.recipe.train.batches, "length", None) if _attends(self.model) else None
+        grows = getattr(getattr(self.model, "encoder", None), "grows", False)
+        return getattr(self.recipe.train.batches, "length", None) if grows else None
 
     @property
     def ends_count(self) -> bool:
@@ -202,6 +203,3 @@ def pick_device(name: str | None) -> torch.device:
         raise UserError(f"device={name!r} cannot be used: {reason}; allowed: cpu, cuda where there is one") from None
     return device
 
-
-def _attends(model: Task) -> bool:
-    return getattr(getattr(model, "encoder", None), "window", "none") is None

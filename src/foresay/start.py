@@ -96,7 +96,18 @@ def _new_recipe(
     raw, notes = recipes.override(raw, words)
     for note in notes:
         watch.note(note)
-    return recipes.complete(raw), minutes
+    return _fits(recipes.complete(raw)), minutes
+
+
+def _fits(recipe: Recipe) -> Recipe:
+    """Refuses a model whose state grows for ever under batches that carry it for ever."""
+    batches = recipe.train.batches
+    if batches.carries and getattr(getattr(recipe.task, "encoder", None), "grows", False):
+        raise UserError(
+            f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
+            "all of it; set train.batches=packed or encoder.window=256"
+        )
+    return recipe
 
 
 def _saved_recipe(saved: Path, source: Any, words: list[str], minutes: float | None) -> Recipe:

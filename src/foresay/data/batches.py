@@ -38,6 +38,7 @@ class Batches:
 
     part_kind = "batches"
     workers: int = 0  # threads that make batches ahead
+    carries = False  # True: a batch goes on from the state of the one before
 
     def open(self, shards: Shards, seed: int) -> BatchOrder:
         """The training order of these shards under a seed."""

@@ -22,6 +22,8 @@ from foresay.parts import Count, Size, part
 class Streams(Batches):
     """Contiguous rows with carried state, for truncated back-propagation through time."""
 
+    carries = True
+
     def __init__(self, rows: Size = 32, chunk: Size = 64, reset: bool = False, workers: Count = 0):
         self.rows, self.chunk, self.reset, self.workers = rows, chunk, reset, workers
 

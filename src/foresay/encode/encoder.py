@@ -23,6 +23,7 @@ class Encoder(nn.Module):
 
     part_kind = "encoder"
     causal = True  # only causal encoders chunk
+    grows = False  # True: the state grows with every step, as a cache without a window does
     width: int  # H, known after build
 
     def build(self, in_width: int) -> None:

@@ -46,6 +46,7 @@ class Transformer(Encoder):
         if size % heads:
             raise UserError(f"heads={heads} does not divide size={size}: every head gets an equal share")
         self.width, self.heads, self.window, self.dropout = size, heads, window, dropout
+        self.grows = window is None
         self.positions = anew(positions)
         blocks = (Block(size, heads, hidden or 4 * size, dropout) for _ in range(layers))
         self.blocks = cast("list[Block]", nn.ModuleList(blocks))

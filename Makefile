@@ -1,0 +1,45 @@
+# make demo    two minutes: trains six small models on a built-in text, compares them, writes with each
+# make test    checks and tests, what CI runs
+# Both do all set-up themselves on a machine with Python 3.11 or newer.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+# one thread for each test worker: two workers on two cores
+TEST_ENV := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: demo test check format bench docs product clean
+
+demo: $(READY)
+	$(BIN)/foresay demo
+
+test: check
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+product: $(READY)
+	$(BIN)/python -m pytest -n 2 --product tests/test_product.py
+
+bench: $(READY)
+	for name in start lstm_lm; do $(BIN)/python -m bench.$$name || exit 1; done
+
+docs: $(READY)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "docs are in site/index.html"
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf .venv site .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,58 @@
+"""Every test works in a folder of its own; prepared texts are cached once per test worker."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--product", action="store_true", help="train every sensible product of parts, not a cover")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    patch = pytest.MonkeyPatch()
+    patch.setenv("FORESAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+    patch.delenv("FORESAY_PLAIN", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small text of made-up sentences, one a line, the same in every session."""
+    draw = random.Random(7)
+    lines = [" ".join(draw.choices(WORDS, k=draw.randint(2, 14))) + "." for _ in range(600)]
+    path = tmp_path_factory.mktemp("corpus") / "small.txt"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+TINY = {
+    "task": "language-model",
+    "tokens": {"kind": "characters"},
+    "embedding": {"kind": "lookup", "size": 8},
+    "encoder": {"kind": "recurrent", "cell": "lstm", "size": 12, "layers": 2, "dropout": 0.2},
+    "output": {"kind": "softmax"},
+    "train": {
+        "steps": 24,
+        "batches": {"kind": "streams", "rows": 4, "chunk": 16},
+        "optimizer": {"kind": "adamw", "lr": 0.01},
+        "evaluate": {"every": 8, "tokens": 2000},
+        "save": {"every": 5, "keep": 2},
+    },
+}
+
+
+@pytest.fixture
+def tiny(corpus: Path) -> dict:
+    """A recipe that trains in about a second."""
+    return TINY | {"data": {"train": str(corpus)}}
