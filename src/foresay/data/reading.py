@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from foresay.data.source import BLOCK
 from foresay.data.split import Stretch
@@ -52,8 +54,7 @@ def _texts(stretch: Stretch, cuts_anywhere: bool, block: int) -> Iterator[tuple[
     decoder = codecs.getincrementaldecoder("utf-8")()
     left = stretch.stop - stretch.start
     held: list[bytes] = []  # read, but not yet followed by a newline
-    with stretch.source.open() as file:
-        file.seek(stretch.start)
+    with _opened(stretch) as file:
         while left:
             content = file.read(min(block, left))
             if not content:
@@ -72,3 +73,14 @@ def _texts(stretch: Stretch, cuts_anywhere: bool, block: int) -> Iterator[tuple[
                     f"{stretch.source.name} changed while it was read; run again when it is at rest"
                 ) from None
             yield text, len(whole)
+
+
+@contextmanager
+def _opened(stretch: Stretch) -> Iterator[BinaryIO]:
+    """The source at the stretch's beginning; what goes wrong with it is told as the source's fault."""
+    try:
+        with stretch.source.open() as file:
+            file.seek(stretch.start)
+            yield file
+    except OSError as error:
+        raise UserError(f"{stretch.source.name} cannot be read: {error.strerror or error}; check the file") from None

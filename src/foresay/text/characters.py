@@ -6,7 +6,7 @@ Every text whose characters are in the vocabulary comes back whole; an unknown c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ class Characters(Tokens):
     """One token per character (Unicode code point); rare ones become <unk>."""
 
     cuts_anywhere = True
+    quick = True
 
     def __init__(self, size: Size | None = None, min_count: Size = 1):
         self.size, self.min_count = size, min_count
@@ -46,6 +47,10 @@ class Characters(Tokens):
 
     def encode(self, text: str) -> np.ndarray:
         return self.ids[_codes(text)]
+
+    def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
+        flat = self.encode("".join(texts))
+        return np.split(flat, np.cumsum([len(text) for text in texts])[:-1]) if texts else []
 
     def decode(self, ids: Iterable[int]) -> str:
         given = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)

@@ -1,55 +1,95 @@
 """Chunk -> ids, remembered: how words and subwords are encoded fast.
 
-A text is cut into chunks at places where no token can cross (white space). Chunks repeat, so their ids are looked
-up, and only the new ones go to the library, all at once and on all cores. The ids are exactly the library's.
-Measured on 16 MB of English-like text, 8000 subwords, 2 cores: 17 MB/s against 5 for the library alone.
+A text is cut into chunks at places where no token can cross (white space). Chunks repeat: each is numbered when it is
+first met, the new ones go to the library all at once and on all cores, and the ids of the whole text are gathered by
+number. The ids are exactly the library's. Measured on 16 MB of English-like text, 8000 subwords, 2 cores, this one
+thread: 15 MB/s, against 5 for the library alone on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import chain
+import threading
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from tokenizers import Tokenizer
 
-REMEMBERED = 2**18  # chunks kept: about 60 MB
-LONGEST = 64  # characters; longer chunks hardly repeat
+CHUNKS = 2**18  # remembered at most: about 60 MB
+IDS = 2**22  # in all of them
 
 
 class Chunks:
     """The ids of texts by one tokeniser of the library, `cut` giving the chunks of a text."""
 
-    def __init__(self, library: Tokenizer, cut: Callable[[str], list[str]], remembered: int = REMEMBERED):
-        self.library = library
-        self.cut = cut
-        self.remembered = remembered
-        self.known: dict[str, list[int]] = {}
+    def __init__(self, library: Tokenizer, cut: Callable[[str], list[str]], most: int = CHUNKS):
+        self.library, self.cut, self.most = library, cut, most
+        self.lock = threading.Lock()
+        self._forget()
 
-    def encode(self, text: str) -> np.ndarray:
-        """The ids of a text, (T,) of uint32."""
-        chunks = self.cut(text)
-        # Another thread may empty self.known: this call goes on with the dictionary it has.
-        if len(self.known) > self.remembered:
-            self.known = {}
-        known = self.known
-        new = sorted(set(chunks).difference(known))
-        found = {}
-        if new:
-            found = {c: e.ids for c, e in zip(new, _encode_batch(self.library, new), strict=True)}
-            known.update((chunk, ids) for chunk, ids in found.items() if len(chunk) <= LONGEST)
-        if any(len(chunk) > LONGEST for chunk in new):
-            look_up = lambda chunk: known[chunk] if chunk in known else found[chunk]  # noqa: E731
-        else:
-            look_up = known.__getitem__
-        return np.fromiter(chain.from_iterable(map(look_up, chunks)), dtype=np.uint32)
+    def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """The ids of each text, (T,) of uint32."""
+        chunks: list[str] = []
+        ends = [0]
+        for text in texts:
+            chunks += self.cut(text)
+            ends.append(len(chunks))
+        with self.lock:
+            flat, token_ends = self._gather(chunks)
+        bounds = token_ends[ends].tolist()
+        return [flat[start:stop] for start, stop in pairwise(bounds)]
+
+    def _gather(self, chunks: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The ids of all chunks, and where the ids of each end, with a 0 before."""
+        if len(self.numbers) > self.most or len(self.ids) > IDS:
+            self._forget()
+        try:
+            number = np.fromiter(map(self.numbers.__getitem__, chunks), dtype=np.int64, count=len(chunks))
+            self._learn_new()
+        except BaseException:
+            self._forget()  # some chunks have a number but no ids
+            raise
+        lengths = self.lengths[number]
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        where = np.repeat(self.begins[number] - ends[:-1], lengths) + np.arange(ends[-1])
+        return self.ids[where], ends
+
+    def _learn_new(self) -> None:
+        new = self.numbers.new
+        if not new:
+            return
+        found = _encode_batch(self.library, new)
+        lengths = np.array([len(ids) for ids in found], dtype=np.int64)
+        self.begins = np.concatenate([self.begins, len(self.ids) + np.cumsum(lengths) - lengths])
+        self.lengths = np.concatenate([self.lengths, lengths])
+        self.ids = np.concatenate([self.ids, *(np.array(ids, dtype=np.uint32) for ids in found)])
+        new.clear()
+
+    def _forget(self) -> None:
+        self.numbers = _Numbers()
+        self.begins = np.empty(0, dtype=np.int64)  # of each chunk's ids in self.ids
+        self.lengths = np.empty(0, dtype=np.int64)
+        self.ids = np.empty(0, dtype=np.uint32)
 
 
-def _encode_batch(library: Tokenizer, texts: list[str]):
+class _Numbers(dict[str, int]):
+    """chunk -> its number; one not met before gets the next number and is noted in `new`."""
+
+    def __init__(self):
+        super().__init__()
+        self.new: list[str] = []
+
+    def __missing__(self, chunk: str) -> int:
+        self.new.append(chunk)
+        number = self[chunk] = len(self)
+        return number
+
+
+def _encode_batch(library: Tokenizer, texts: list[str]) -> list[list[int]]:
     """Without character offsets where the library can leave them out (since 0.20.1).
 
     A lone surrogate (a broken command-line argument) has no UTF-8: it becomes "?".
     """
     texts = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
     batch = getattr(library, "encode_batch_fast", library.encode_batch)
-    return batch(texts, add_special_tokens=False)
+    return [encoding.ids for encoding in batch(texts, add_special_tokens=False)]

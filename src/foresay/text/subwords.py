@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,10 @@ class Subwords(Tokens):
         self._use(Tokenizer.from_str(json.dumps(state)))
 
     def encode(self, text: str) -> np.ndarray:
-        return self.chunks.encode(text)
+        return self.chunks.encode_many([text])[0]
+
+    def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
+        return self.chunks.encode_many(texts)
 
     def decode(self, ids: Iterable[int]) -> str:
         return b"".join(self.contents[int(i)] for i in ids).decode("utf-8", "replace")

@@ -22,6 +22,7 @@ class Tokens:
     part_kind = "tokens"
     cuts_anywhere = False  # True: a text may be cut between any two characters and its ids stay the same
     keeps_text = True  # False: decode gives the text back only up to spacing
+    quick = False  # True: encoding is so fast that handing texts to other processes does not pay
     sample: int | None = None  # `learn` uses at most so many characters; a caller with more spreads them evenly
 
     def __len__(self) -> int:

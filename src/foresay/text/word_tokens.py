@@ -49,7 +49,10 @@ class WordTokens(Tokens):
         self._use(self._library(Vocabulary(counts.frequent(room, self.min_count))))
 
     def encode(self, text: str) -> np.ndarray:
-        return self.chunks.encode(text)
+        return self.chunks.encode_many([text])[0]
+
+    def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
+        return self.chunks.encode_many(texts)
 
     def decode(self, ids: Iterable[int]) -> str:
         return self.join([self.words[i] for i in map(int, ids) if i == UNK or i >= len(SPECIALS)])
