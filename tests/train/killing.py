@@ -1,6 +1,6 @@
 """Trains a run that kills itself (SIGKILL) again and again, each time in a forked child, until it is done.
 
-    python killing.py RECIPE OUT KILL...     KILL is a step (12) or a file write inside a checkpoint (save:3)
+    python killing.py DEVICE RECIPE OUT KILL...     KILL is a step (12) or a file write inside a checkpoint (save:3)
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def die_in_save(write: int) -> None:
     checkpoint._write = half
 
 
-def main(recipe: str, out: str, *kills: str) -> None:
+def main(device: str, recipe: str, out: str, *kills: str) -> None:
     for kill in (*kills, ""):
         child = os.fork()
         if child == 0:
@@ -53,7 +53,7 @@ def main(recipe: str, out: str, *kills: str) -> None:
                 die_in_save(int(kill[5:]))
             elif kill:
                 die_at_step(int(kill))
-            start.train(recipe, out=out, resume=True, device="cpu", watch=Watch())
+            start.train(recipe, out=out, resume=True, device=device, watch=Watch())
             os._exit(0)
         status = os.waitpid(child, 0)[1]
         expected = signal.SIGKILL if kill else 0

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from safetensors.torch import load_file
 
@@ -25,11 +26,11 @@ def settings(tiny: dict, batches: dict, workers: int) -> dict:
     return tiny | {"data": data, "train": tiny["train"] | {"batches": batches | {"workers": workers}}}
 
 
-def drive(recipe: dict, out: Path, *kills: str) -> None:
+def drive(recipe: dict, out: Path, *kills: str, device: str = "cpu") -> None:
     path = out.with_suffix(".yaml")
     path.write_text(yaml.safe_dump(recipe), "utf-8")
     driver = Path(__file__).parent / "killing.py"
-    done = subprocess.run([sys.executable, driver, path, out, *kills], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, driver, device, path, out, *kills], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -46,6 +47,18 @@ def test_killed_four_times_equals_left_alone(tiny: dict, batches: dict, workers:
     lines = (tmp_path / "killed" / "metrics.jsonl").read_text("utf-8").splitlines()
     steps = [json.loads(line)["step"] for line in lines]
     assert steps == sorted(steps) and steps.count(24) == 2  # trained and evaluated, nothing twice
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_killed_four_times_equals_left_alone_on_a_gpu(tiny: dict, tmp_path: Path) -> None:
+    encoder = tiny["encoder"] | {"size": 512}
+    train = tiny["train"] | {"precision": "bfloat16", "steps": 60, "batches": STREAMS | {"rows": 32, "workers": 2}}
+    whole = tiny | {"encoder": encoder, "train": train, "deterministic": True}
+    drive(whole, tmp_path / "alone", device="cuda")
+    drive(whole, tmp_path / "killed", "13", "save:2", "29", "51", device="cuda")
+    alone, killed = (tmp_path / name / "model.safetensors" for name in ("alone", "killed"))
+    assert alone.read_bytes() == killed.read_bytes()
 
 
 def test_carried_state_is_in_the_checkpoint(tiny: dict, tmp_path: Path) -> None:
