@@ -11,6 +11,12 @@ from foresay.kernels.linear_cross_entropy import linear_cross_entropy, plain_lin
 N, H, V = 37, 7, 101
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_small(monkeypatch):
+    monkeypatch.setattr(kernel, "CPU_SMALL", -1)
+    monkeypatch.setattr(kernel, "GPU_SMALL", -1)
+
+
 def case(dtype=torch.float64, bias=True, device="cpu"):
     torch.manual_seed(1)
     features = torch.randn(N, H, dtype=torch.float64)
@@ -93,6 +99,13 @@ def test_switch_runs_the_plain_twin(monkeypatch):
     loss = linear_cross_entropy(*inputs, targets)
     loss.backward(retain_graph=True)
     loss.backward()
+
+
+def test_small_work_runs_the_plain_twin(monkeypatch):
+    inputs, targets, _ = case()
+    monkeypatch.setattr(kernel, "CPU_SMALL", N * V * 4)
+    monkeypatch.setattr(kernel, "_run", None)
+    assert linear_cross_entropy(*inputs, targets) == plain_linear_cross_entropy(*inputs, targets)
 
 
 @pytest.mark.parametrize("rows, vocabulary", [(1, 10), (100, 10), (1000, 100_000), (0, 10)])

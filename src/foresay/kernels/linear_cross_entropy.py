@@ -1,10 +1,9 @@
 """The last product and the softmax loss in one: mean of -log softmax(W h + b)[target], its gradient on the way.
 
-    z = h W' + b                     for a few rows at a time, in one buffer that is reused
-    p = exp(z - max z) / sum         in place of z
-    loss += -log p[target]
-    g = (p - onehot(target)) / N     in place of p
-    dh = g W,  dW += g' h,  db += sum of g
+    z = h W' + b                     for some rows at a time, in one buffer that is reused
+    loss += -log softmax(z)[target] / N
+    g = softmax(z) - onehot(target)  in place of z
+    dh = g W / N,  dW += g' h / N,  db += g' 1 / N
 
 All N rows of logits never exist at once, and the gradient costs no second pass over them: the backward pass only
 scales what the forward pass has found. So it can run backward once per forward (`retain_graph` is refused).
@@ -25,16 +24,18 @@ from torch.autograd.function import once_differentiable
 
 from foresay.kernels.switch import plain
 
-# Bytes of logits at a time: on a CPU what its cache holds, on a GPU enough rows to fill it.
-CPU_CHUNK = 16 << 20
-GPU_CHUNK = 512 << 20
+# Bytes of logits at a time: enough rows for the products to run at full speed.
+CPU_CHUNK, GPU_CHUNK = 16 << 20, 512 << 20
+# Bytes of logits in all up to which the plain twin is faster and its memory no matter.
+CPU_SMALL, GPU_SMALL = 1 << 20, 128 << 20
 
 
 def linear_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, mask: Tensor | None = None
 ) -> Tensor:
     """Mean cross-entropy in nats over the rows the mask keeps; 0, with zero gradients, when it keeps none."""
-    if plain():
+    small = CPU_SMALL if features.device.type == "cpu" else GPU_SMALL
+    if plain() or len(features) * len(weight) * 4 <= small:
         return plain_linear_cross_entropy(features, weight, bias, targets, mask)
     if mask is not None and features.device.type == "cpu":  # a GPU would have to wait for the number of rows
         features, targets, mask = features[mask], targets[mask], None
@@ -114,37 +115,48 @@ def _run(
     f, w = features.detach().to(dtype), weight.detach().to(dtype)
     b = None if bias is None else bias.detach().to(dtype)
     counted = torch.ones_like(targets, dtype=sums) if mask is None else mask.to(sums)
-    share = counted / counted.sum().clamp(min=1)  # each row's part in the mean
+    count = counted.sum().clamp(min=1)
+    # A row's part in the gradient; float16 would lose numbers as small as 1/N, so there N comes last.
+    late = dtype == torch.float16
+    part = (counted if late else counted / count)[:, None]
     if mask is not None:
         targets = targets.where(mask, 0)
-    d_features = torch.empty_like(features) if wanted[0] else None
-    d_weight = torch.zeros_like(weight, dtype=sums) if wanted[1] else None
-    d_bias = torch.zeros_like(bias, dtype=sums) if wanted[2] and bias is not None else None
-    loss = torch.zeros((), dtype=sums, device=features.device)
-    buffer: Tensor | None = None
+    grads = [
+        torch.zeros_like(t, dtype=sums) if want and t is not None else None
+        for t, want in zip((features, weight, bias), wanted, strict=True)
+    ]
+    loss = torch.zeros((), dtype=sums, device=f.device)
+    z = logs = f.new_empty(0)
     for rows in row_chunks(len(f), len(w), f.device, sums.itemsize):
-        if buffer is None:
-            buffer = f.new_empty(rows.stop, len(w))
-        z = buffer[: rows.stop - rows.start]
+        size = rows.stop - rows.start
+        if not len(z):
+            z, logs = f.new_empty(size, len(w)), f.new_empty(size, len(w), dtype=sums)
+        z, logs = z[:size], logs[:size]  # the last chunk may be smaller
         torch.mm(f[rows], w.t(), out=z) if b is None else torch.addmm(b, f[rows], w.t(), out=z)
-        g = z.to(sums)  # z itself unless the products run in half precision
+        torch.log_softmax(z, 1, dtype=sums, out=logs)
         at = targets[rows, None]
-        top = g.amax(1, keepdim=True)
-        hit = g.gather(1, at)
-        g.sub_(top).exp_()
-        total = g.sum(1, keepdim=True)
-        loss += torch.dot((total.log() + top - hit)[:, 0], share[rows])
-        if not any(wanted):
-            continue
-        part = share[rows, None]
-        g.mul_(part / total).scatter_add_(1, at, -part)
-        if d_bias is not None:
-            d_bias += g.sum(0)
-        g = z.copy_(g) if g is not z else z
-        if d_features is not None:
-            d_features[rows] = g @ w
-        if d_weight is not None:
-            d_weight.addmm_(g.t(), f[rows]) if dtype == sums else d_weight.add_(g.t() @ f[rows])
-    cast = [d_features, d_weight, d_bias]
-    kinds = [features.dtype, weight.dtype, weight.dtype if bias is None else bias.dtype]
-    return loss, [None if d is None else d.to(kind) for d, kind in zip(cast, kinds, strict=True)]
+        hit = logs.gather(1, at)
+        loss -= torch.dot(hit[:, 0], counted[rows])
+        if any(wanted):
+            g = torch.exp(logs, out=z).scatter_(1, at, hit.expm1().to(dtype))
+            _add_gradients(grads, rows, g, f[rows], w, part[rows])
+    given = (features, weight, features if bias is None else bias)
+    ready = [
+        None if d is None else (d.div_(count) if late else d).to(t.dtype) for d, t in zip(grads, given, strict=True)
+    ]
+    return loss / count, ready
+
+
+def _add_gradients(grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor, w: Tensor, part: Tensor) -> None:
+    """One chunk's share of each gradient. The narrow factors carry `part`, so the wide g is not gone over for it."""
+    d_features, d_weight, d_bias = grads
+    if d_features is not None:
+        torch.mul(g @ w, part, out=d_features[rows])
+    if d_weight is not None:
+        f = (f * part).to(g.dtype)
+        if d_weight.dtype == g.dtype:
+            d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)  # the first chunk need not read the zeros
+        else:
+            d_weight.add_(g.t() @ f)
+    if d_bias is not None:
+        d_bias += (g.t() @ part.to(g.dtype))[:, 0]
