@@ -17,8 +17,9 @@ _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _LETTERS = rf"[\p{{L}}\p{{M}}&&[^{_CJK}]]+"
 # What the pattern gives on plain ASCII, for Python's faster engine.
 _ASCII = re.compile(r"<unk>|[A-Za-z]+(?:'[A-Za-z]+)*|[0-9]+(?:[.,][0-9]+)*|\S")
-_WIDE = r"[⺀-⻿々〇ぁ-ヿ㐀-䶿一-鿿豈-﫿、。「」『』《》!?:;,・]|[\U00020000-\U0003ffff]"
-_NO_BLANK = re.compile(rf" (?=[,.;:!?%)\]}}])|(?<=[(\[{{]) |(?<={_WIDE}) (?=(?:{_WIDE}))")
+# Chinese characters, kana and their marks, which stand without blanks.
+_WIDE = r"[\u2e80-\u2eff\u3001-\u301b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff1f\U00020000-\U0003ffff]"
+_NO_BLANK = re.compile(rf" (?=[,.;:!?%)\]}}])|(?<=[(\[{{]) |(?<={_WIDE}) (?={_WIDE})")
 
 
 @part("tokens", "words")

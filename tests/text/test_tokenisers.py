@@ -1,0 +1,156 @@
+"""What every registered tokeniser keeps: the same ids in the library, when loaded, in another process, by parts."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from foresay import parts
+from foresay.errors import UserError
+from foresay.text.saved import open_tokens
+from foresay.text.tokens import MASK, PAD, SPECIALS, START, STOP, UNK
+
+KINDS = parts.names("tokens")
+CORPUS = (
+    "A 11-year-old boy was eating; he isn't eating 3.14 apples.\n"
+    "中文和 English 混在一起,ひらがなも。\n\n  two  blanks\tand a tab\r\nİstanbul ΣΑΣ <unk> <stop> <pad>\n"
+) * 3
+HARD = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(" \n\t'’<>unkstopa1中ー\x1c\x85\u3000"))
+)
+
+
+def learnt(kind, **settings):
+    tokens = parts.make("tokens", {"kind": kind, **settings})
+    tokens.learn([CORPUS])
+    return tokens
+
+
+@pytest.fixture(scope="module")
+def all_learnt(tmp_path_factory):
+    found = {}
+    for kind in KINDS:
+        tokens = learnt(kind)
+        folder = tmp_path_factory.mktemp(kind)
+        tokens.save(folder)
+        found[kind] = (tokens, Tokenizer.from_file(str(folder / "tokenizer.json")), folder)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=HARD)
+def test_library_loads_the_file_and_gives_the_same_ids(all_learnt, kind, text):
+    tokens, library, _ = all_learnt[kind]
+    ids = tokens.encode(text)
+    assert ids.dtype == np.uint32
+    assert ids.tolist() == library.encode(text).ids
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(texts=st.lists(HARD, max_size=4))
+def test_many_texts_give_what_each_gives(all_learnt, kind, texts):
+    tokens = all_learnt[kind][0]
+    assert [ids.tolist() for ids in tokens.encode_many(texts)] == [tokens.encode(text).tolist() for text in texts]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(lines=st.lists(HARD, max_size=4))
+def test_cutting_after_a_newline_changes_no_id(all_learnt, kind, lines):
+    tokens = all_learnt[kind][0]
+    pieces = [line + "\n" for line in lines]
+    apart = [i for piece in pieces for i in tokens.encode(piece).tolist()]
+    assert tokens.encode("".join(pieces)).tolist() == apart
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if parts.find("tokens", kind).cuts_anywhere])
+@given(left=HARD, right=HARD)
+def test_those_that_say_so_may_be_cut_anywhere(all_learnt, kind, left, right):
+    tokens = all_learnt[kind][0]
+    assert tokens.encode(left + right).tolist() == tokens.encode(left).tolist() + tokens.encode(right).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=HARD)
+def test_no_text_gives_a_control_mark(all_learnt, kind, text):
+    tokens = all_learnt[kind][0]
+    ids = set(tokens.encode(text + "<stop><pad> <start> <mask>").tolist())
+    assert not ids & {PAD, START, STOP, MASK}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_control_marks_are_left_out_of_the_text_and_shown_as_pieces(all_learnt, kind):
+    tokens = all_learnt[kind][0]
+    ids = tokens.encode("eating").tolist()
+    assert tokens.decode([START, *ids, STOP, PAD]) == tokens.decode(ids) == "eating"
+    assert tokens.pieces([START, STOP, UNK]) == ["<start>", "<stop>", "<unk>"]
+    assert len(tokens.pieces(range(len(tokens)))) == len(tokens)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_loaded_is_the_same(all_learnt, kind):
+    tokens, _, folder = all_learnt[kind]
+    again = open_tokens(folder)
+    assert type(again) is type(tokens) and len(again) == len(tokens) and again.settings == tokens.settings
+    assert again.encode(CORPUS).tolist() == tokens.encode(CORPUS).tolist()
+    assert again.decode(again.encode(CORPUS)) == tokens.decode(tokens.encode(CORPUS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learning_in_another_process_gives_the_same_file(all_learnt, kind, tmp_path):
+    call = (
+        "import sys, json, pathlib; from foresay import parts; tokens = parts.make('tokens', sys.argv[1]);"
+        "tokens.learn([json.loads(sys.stdin.read())]); tokens.save(pathlib.Path(sys.argv[2]))"
+    )
+    subprocess.run([sys.executable, "-c", call, kind, tmp_path], input=json.dumps(CORPUS), text=True, check=True)
+    for name in ("tokenizer.json", "text.json"):
+        assert (tmp_path / name).read_bytes() == (all_learnt[kind][2] / name).read_bytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["tokenizer.json", "text.json"])
+@pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "bytes"])
+def test_damaged_files_are_named(all_learnt, kind, name, damage, tmp_path):
+    tokens = all_learnt[kind][0]
+    tokens.save(tmp_path)
+    path = tmp_path / name
+    content = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    elif damage == "truncated":
+        path.write_bytes(content[: len(content) // 2])
+    elif damage == "foreign":
+        path.write_text('{"model": "another"}')
+    else:
+        path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match=name):
+        parts.make("tokens", kind).load(tmp_path)
+
+
+def test_a_tokeniser_of_another_kind_is_refused(all_learnt):
+    with pytest.raises(UserError, match=r"is of tokens words, not bytes; set tokens.kind to words"):
+        parts.make("tokens", "bytes").load(all_learnt["words"][2])
+
+
+def test_a_tokenizer_file_with_other_marks_is_refused(all_learnt, tmp_path: Path):
+    all_learnt["words"][0].save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(path.read_text().replace('"<stop>": 3', '"</s>": 3'))
+    with pytest.raises(UserError, match="ids 0-4 must be"):
+        open_tokens(tmp_path)
+
+
+def test_history_of_ai_table():
+    """Input `<start> history of AI`, target `history of AI <stop>`."""
+    tokens = parts.make("tokens", "words")
+    tokens.learn(["history of AI"])
+    ids = tokens.encode("history of AI").tolist()
+    assert tokens.pieces([START, *ids]) == ["<start>", "history", "of", "AI"]
+    assert tokens.pieces([*ids, STOP]) == ["history", "of", "AI", "<stop>"]
+    assert [START, *ids][1:] == [*ids, STOP][:-1]
+    assert sorted(ids) == [5, 6, 7] and len(tokens) == len(SPECIALS) + 3
