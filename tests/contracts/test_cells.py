@@ -43,6 +43,23 @@ def test_library_equals_plain_loop(recipe, monkeypatch):
 
 
 @every
+def test_packed_rows_equal_segments(recipe):
+    cell = build(recipe)
+    if cell.fused is None:
+        pytest.skip("no fused function, no packed rows")
+    x, lengths = torch.randn(4, T, D, dtype=torch.float64), [2, 5, 0, 4]
+    state = {name: torch.randn(4, H, dtype=torch.float64) for name in cell.states}
+    y, after = cell.ragged(x, state, torch.arange(T) < torch.tensor(lengths)[:, None])
+    for row, length in enumerate(lengths):
+        before = {name: old[row : row + 1] for name, old in state.items()}
+        expected, last = cell.run(x[row : row + 1, :length], before) if length else (x[:0, :0, :1], before)
+        torch.testing.assert_close(y[row, :length], expected.view(length, H), rtol=1e-10, atol=1e-10)
+        assert (y[row, length:] == 0).all()
+        for name in cell.states:
+            torch.testing.assert_close(after[name][row], last[name][0], rtol=1e-10, atol=1e-10)
+
+
+@every
 def test_states_and_shapes(recipe):
     cell = build(recipe)
     x = torch.randn(B, T, D, dtype=torch.float64)

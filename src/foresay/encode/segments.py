@@ -1,7 +1,8 @@
 """A cell over padded rows with documents inside, at the speed of unbroken ones; and the same from right to left.
 
 Time is cut at the columns where some row ends or a document begins. Each segment goes whole through `Cell.run`; between
-segments the rows that begin are reset and the rows that have ended keep their state.
+segments the rows that begin are reset and the rows that have ended keep their state. On a GPU torch's function for
+packed rows does the padded ones in one call (on a CPU it is 4.4 times slower than the segments).
 
 x (B, T, D), mask (B, T), starts (B, T) -> y (B, T, H), zero where masked; states (B, H).
 """
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, Memory
+from foresay.kernels.switch import plain
 
 
 def find_cuts(steps: int, mask: Tensor | None, starts: Tensor | None) -> list[int]:
@@ -35,6 +37,8 @@ def run_segments(
     """x and the states before -> y, zero where masked, and the states after."""
     if not cuts:
         return x.new_zeros(len(x), 0, cell.size), memory
+    if mask is not None and starts is None and len(cuts) > 1 and x.is_cuda and cell.fused is not None and not plain():
+        return cell.ragged(x, memory, mask)
     outputs = []
     for begin, end in zip(cuts, [*cuts[1:], x.shape[1]], strict=True):
         if starts is not None:

@@ -26,14 +26,7 @@ class Elman(Cell):
     def __init__(self, *, activation: Literal["tanh", "relu", "sigmoid", "identity"] = "tanh") -> None:
         super().__init__()
         self.activation = activation
-        self.cudnn = f"rnn_{activation}"
+        self.fused = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}.get(activation)
 
     def step(self, projected: Tensor, state: Memory) -> Memory:
         return {"h": ACTIVATIONS[self.activation](projected + F.linear(state["h"], self.weight_hh, self.bias_hh))}
-
-    def library(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory] | None:
-        if self.activation not in ("tanh", "relu"):
-            return None
-        fused = torch.rnn_tanh if self.activation == "tanh" else torch.rnn_relu
-        y, h = fused(x, state["h"][None], self.library_weights(), True, 1, 0.0, self.training, False, True)
-        return y, {"h": h[0]}

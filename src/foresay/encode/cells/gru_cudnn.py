@@ -23,7 +23,7 @@ class GRUCudnn(Cell):
     """Gated recurrent unit, reset after the product, as torch's."""
 
     gates = 3
-    cudnn = "gru"
+    fused = torch.gru
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,3 @@ class GRUCudnn(Cell):
         r, z = (projected[:, :two] + recurrent[:, :two]).sigmoid().chunk(2, 1)
         new = (projected[:, two:] + r * recurrent[:, two:]).tanh()
         return {"h": new + z * (h - new)}
-
-    def library(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory]:
-        y, h = torch.gru(x, state["h"][None], self.library_weights(), True, 1, 0.0, self.training, False, True)
-        return y, {"h": h[0]}

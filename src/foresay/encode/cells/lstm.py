@@ -27,7 +27,7 @@ class LSTM(Cell):
 
     states = ("h", "c")
     gates = 4
-    cudnn = "lstm"
+    fused = torch.lstm
 
     def __init__(self, *, forget_bias: float = 1.0) -> None:
         super().__init__()
@@ -43,8 +43,3 @@ class LSTM(Cell):
         i, f, g, o = (projected + F.linear(state["h"], self.weight_hh, self.bias_hh)).chunk(4, 1)
         c = f.sigmoid() * state["c"] + i.sigmoid() * g.tanh()
         return {"h": o.sigmoid() * c.tanh(), "c": c}
-
-    def library(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory]:
-        before = [state["h"][None], state["c"][None]]
-        y, h, c = torch.lstm(x, before, self.library_weights(), True, 1, 0.0, self.training, False, True)
-        return y, {"h": h[0], "c": c[0]}
