@@ -11,8 +11,8 @@ TEXT = "".join(f"Line {i}: the cat's {'é' * (i % 5)} 中文 {i * 37 % 101}.\n{'
 
 def shards_of(folder: Path, documents: list[list[int]], shard: int = 7, vocabulary: int = 1000) -> Shards:
     """Shards of the given documents, in files of `shard` tokens."""
-    writer = ShardWriter(folder, vocabulary, shard)
-    for ids in documents:
-        writer.add([np.array(ids, dtype=np.uint32)])
-    writer.close()
+    with ShardWriter(folder, vocabulary, shard) as writer:
+        for ids in documents:
+            writer.add([np.array(ids, dtype=np.uint32)])
+        writer.finish()
     return Shards(folder)

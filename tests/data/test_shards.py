@@ -33,11 +33,13 @@ def test_slices_across_files(documents, shard, data):
 
 
 def test_a_document_in_pieces_has_one_stop(tmp_path):
-    writer = ShardWriter(tmp_path / "s", 100, 4)
-    writer.add([np.array([10, 11])], last=False)
-    writer.add([np.array([12])], last=True)
-    writer.add([np.array([13]), np.array([], dtype=np.uint32)])
-    writer.close()
+    with ShardWriter(tmp_path / "s", 100, 4) as writer:
+        writer.add([np.array([10, 11])], last=False)
+        writer.add([np.array([12])], last=True)
+        writer.add([np.array([13]), np.array([], dtype=np.uint32)])
+        with pytest.raises(UserError, match=r"meta\.json is missing"):
+            Shards(tmp_path / "s")
+        writer.finish()
     shards = Shards(tmp_path / "s")
     assert shards.slice(0, 99).tolist() == [10, 11, 12, STOP, 13, STOP, STOP]
     assert shards.ends.tolist() == [4, 6, 7] and shards.documents == 3

@@ -7,11 +7,13 @@ meta.json                counts and sizes; a file of another size is refused
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -35,7 +37,7 @@ class Meta:
 
 
 class ShardWriter:
-    """Writes the shards of one part of a corpus into a folder; `close` writes `meta.json` last."""
+    """Writes the shards of one part of a corpus into a folder; a context manager; `finish` writes `meta.json` last."""
 
     def __init__(self, folder: Path, vocabulary: int, shard: int = SHARD):
         folder.mkdir(parents=True)
@@ -55,16 +57,23 @@ class ShardWriter:
         self.documents.write(ends.astype("<i8").tobytes())
         self.meta.documents += len(ends)
 
-    def close(self) -> None:
-        """Flushes everything to disk."""
+    def finish(self) -> None:
+        """Puts everything on the disk; without it the shards cannot be opened."""
         for file in (*self.files, self.documents):
             file.flush()
             os.fsync(file.fileno())
-            file.close()
         with (self.folder / "meta.json").open("w") as file:
             json.dump(asdict(self.meta), file, indent=2)
             file.flush()
             os.fsync(file.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for file in (*self.files, self.documents):
+            with contextlib.suppress(OSError):  # a full disk has been told of by the error that ended the writing
+                file.close()
 
     def _append(self, ids: np.ndarray) -> None:
         while len(ids):

@@ -41,16 +41,16 @@ class Writer:
 
     def _encode_all(self, folder: Path, stretches: Parts, encode: Encode) -> None:
         for name, part in stretches.items():
-            writer = ShardWriter(folder / name, len(self.tokens), self.shard)
             under_way: deque[reading.Block] = deque()
-            for ids in encode(self._noted(part, f"encode {name}", under_way)):
-                block = under_way.popleft()
-                writer.add(ids, block.last)
-                writer.meta.characters += block.characters
-                writer.meta.bytes += block.bytes
-            if writer.meta.tokens == writer.meta.documents:
-                raise UserError(f"the {name} text gives no tokens; give more text or another tokeniser")
-            writer.close()
+            with ShardWriter(folder / name, len(self.tokens), self.shard) as writer:
+                for ids in encode(self._noted(part, f"encode {name}", under_way)):
+                    block = under_way.popleft()
+                    writer.add(ids, block.last)
+                    writer.meta.characters += block.characters
+                    writer.meta.bytes += block.bytes
+                if writer.meta.tokens == writer.meta.documents:
+                    raise UserError(f"the {name} text gives no tokens; give more text or another tokeniser")
+                writer.finish()
 
     def _noted(self, part: list[Stretch], stage: str, under_way: deque[reading.Block]) -> Iterator[list[str]]:
         for block in self._blocks(part, stage):

@@ -1,0 +1,110 @@
+"""The cache: whole or not there, made once, dead writers' leavings removed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from foresay.data.cache import cache_folder, made_once
+from foresay.errors import UserError
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from foresay.data.cache import made_once
+
+def write(folder):
+    (folder / "half").write_text("1")
+    print("writing", flush=True)
+    time.sleep(float(sys.argv[2]))
+    (folder / "whole").write_text("2")
+    with open(Path(sys.argv[1]) / "writes", "a") as file:
+        file.write("x")
+
+made_once(Path(sys.argv[1]), sys.argv[3], write)
+"""
+
+
+def start(cache, seconds, key="key"):
+    command = [sys.executable, "-c", SLOW, str(cache), str(seconds), key]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return process
+
+
+def test_made_once(tmp_path):
+    calls = []
+
+    def write(folder):
+        calls.append(folder)
+        (folder / "file").write_text("content")
+
+    first = made_once(tmp_path, "key", write)
+    assert made_once(tmp_path, "key", write) == first == tmp_path / "key"
+    assert len(calls) == 1 and (first / "file").read_text() == "content"
+
+
+@pytest.mark.parametrize("error", [ValueError("broken"), KeyboardInterrupt()])
+def test_an_error_leaves_nothing(tmp_path, error):
+    def write(folder):
+        (folder / "half").write_text("1")
+        raise error
+
+    with pytest.raises(type(error)):
+        made_once(tmp_path, "key", write)
+    assert [path.name for path in tmp_path.iterdir()] == ["key.lock"]
+
+
+def test_a_full_disk_is_told(tmp_path):
+    def write(folder):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(UserError, match=r"the cache .* cannot be written \(No space left on device\)"):
+        made_once(tmp_path, "key", write)
+    assert [path.name for path in tmp_path.iterdir()] == ["key.lock"]
+
+
+def test_a_cache_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match=r"cannot be written .*set FORESAY_CACHE"):
+        made_once(tmp_path / "file" / "cache", "key", lambda folder: None)
+
+
+def test_a_second_process_waits_and_reuses(tmp_path):
+    first = start(tmp_path, 0.5)
+    assert first.stdout is not None and first.stdout.readline() == "writing\n"
+    second = start(tmp_path, 0)
+    assert first.wait() == 0 and second.wait() == 0
+    assert second.communicate()[0] == ""
+    first.stdout.close()
+    assert (tmp_path / "writes").read_text() == "x" and (tmp_path / "key" / "whole").exists()
+
+
+def test_a_killed_writer_leaves_nothing_that_counts(tmp_path):
+    writer = start(tmp_path, 60)
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.communicate()
+    assert not (tmp_path / "key").exists() and list(tmp_path.glob("key.tmp-*"))
+    made_once(tmp_path, "other", lambda folder: None)  # another key cleans up, too
+    assert not list(tmp_path.glob("*.tmp-*"))
+    assert made_once(tmp_path, "key", lambda folder: (folder / "done").touch()).joinpath("done").exists()
+
+
+def test_a_living_writer_is_left_alone(tmp_path):
+    writer = start(tmp_path, 1.0)
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    made_once(tmp_path, "other", lambda folder: None)
+    assert list(tmp_path.glob("key.tmp-*/half"))
+    writer.communicate()
+    assert (tmp_path / "key" / "whole").exists()
+
+
+def test_where_the_cache_is(monkeypatch):
+    monkeypatch.setenv("FORESAY_CACHE", "/some/where")
+    assert str(cache_folder()) == "/some/where"
+    monkeypatch.delenv("FORESAY_CACHE")
+    assert cache_folder().parts[-2:] == (".cache", "foresay")

@@ -1,0 +1,56 @@
+"""Blocks of text: put together they are the text; a cut is where it may be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foresay.data.reading import documents, lines
+from foresay.data.source import Source
+from foresay.data.split import Stretch
+from foresay.errors import UserError
+
+TEXT = st.text(st.sampled_from("a中é😀 \r\n"), min_size=1, max_size=40)
+
+
+def whole(*texts):
+    return [Stretch(Source(str(i), content=text.encode()), 0, len(text.encode())) for i, text in enumerate(texts)]
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=3), block=st.integers(1, 20), anywhere=st.booleans())
+def test_documents_put_together(texts, block, anywhere):
+    found = [""]
+    for piece in documents(whole(*texts), anywhere, block):
+        assert piece.characters == len(piece.texts[0])
+        found[-1] += piece.texts[0]
+        if piece.last:
+            found.append("")
+        elif not anywhere:
+            assert piece.texts[0].endswith("\n")
+    assert found == [*texts, ""]
+    read = list(documents(whole(*texts), anywhere, block))
+    assert sum(piece.bytes for piece in read) == sum(len(text.encode()) for text in texts)
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=3), block=st.integers(1, 20))
+def test_lines(texts, block):
+    read = list(lines(whole(*texts), block))
+    expected = [line.removesuffix("\r") for text in texts for line in text.split("\n") if line.strip()]
+    assert [line for piece in read for line in piece.texts] == expected
+    assert sum(piece.characters for piece in read) == sum(len(line) + 1 for line in expected)
+    assert sum(piece.bytes for piece in read) == sum(len(line.encode()) + 1 for line in expected)
+
+
+def test_blocks_stay_small():
+    text = "0123456789\n" * 1000
+    assert max(piece.characters for piece in documents(whole(text), False, 100)) <= 110
+    assert max(piece.characters for piece in documents(whole(text), True, 100)) <= 100
+
+
+def test_a_file_that_became_shorter(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("abc")
+    with pytest.raises(UserError, match="a became shorter while it was read"):
+        list(documents([Stretch(Source("a", path), 0, 9)], True))
+    path.unlink()
+    with pytest.raises(UserError, match="a cannot be read: No such file"):
+        list(lines([Stretch(Source("a", path), 0, 9)]))
