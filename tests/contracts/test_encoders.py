@@ -219,7 +219,7 @@ def test_save_and_load(recipe):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @every
 def test_gpu_equals_cpu(recipe):
-    """float32 within 1e-4 of the CPU, bfloat16 within 0.1 (its products carry 8 bits), with and without a state."""
+    """float32 within 1e-3 of the CPU (cuDNN multiplies in TF32, 11 bits), bfloat16 (8 bits) within 0.1."""
     encoder, x, mask = build(recipe).float(), inputs(4).float(), right_padding(3, 5, 1, 0)
     starts = torch.zeros_like(mask)
     starts[1, 2] = True
@@ -227,9 +227,9 @@ def test_gpu_equals_cpu(recipe):
     further = encoder(x, mask, state)[0] if encoder.causal else None
     encoder, x, mask, starts = encoder.cuda(), x.cuda(), mask.cuda(), starts.cuda()
     y, state = encoder(x, mask, starts=starts)
-    torch.testing.assert_close(y.cpu(), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(y.cpu(), expected, rtol=1e-3, atol=1e-3)
     if encoder.causal:
-        torch.testing.assert_close(encoder(x, mask, state)[0].cpu(), further, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(encoder(x, mask, state)[0].cpu(), further, rtol=1e-3, atol=1e-3)
     with torch.autocast("cuda", torch.bfloat16):
         y, state = encoder.train()(x, mask, starts=starts)
         if encoder.causal:

@@ -19,8 +19,14 @@ def test_sinusoidal_formula(width):
     for row, t in enumerate((0, 1, 57, 4000)):
         for i in range(width):
             angle = t / 10000 ** (2 * (i // 2) / width)
-            expected = math.cos(angle) if i % 2 else math.sin(angle)
+            expected = math.sqrt(2 / width) * (math.cos(angle) if i % 2 else math.sin(angle))
             assert found[row, i].item() == pytest.approx(expected, abs=1e-3)  # float32 angles of up to 4000
+
+
+def test_sinusoidal_vectors_have_length_one():
+    positions = Sinusoidal()
+    positions.build(6)
+    torch.testing.assert_close(positions(torch.arange(50)).norm(dim=1), torch.ones(50))
 
 
 def test_learnt_picks_rows():
