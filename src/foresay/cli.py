@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import click
 import typer
 
 from foresay import __version__
@@ -192,22 +191,30 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except UserError as error:
         code = _fail(str(error))
-    except click.exceptions.NoArgsIsHelpError as error:
-        _print(error.format_message())
-        code = 2
-    except click.ClickException as error:
-        code = _fail(f"{error.format_message()}; see foresay --help")
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         code = _fail("stopped", 130)
     except BrokenPipeError:  # the reader has gone (foresay ... | head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:
-        code = getattr(error, "code", None)
+        code = _known(error)
         if code is None:
             raise
-        _say(str(error))
     sys.exit(code)
+
+
+def _known(error: Exception) -> int | None:
+    """The exit code of a run that was stopped, or of a word the command line does not have; else None."""
+    if hasattr(error, "format_message"):  # click's errors, which typer carries under names of its own
+        text = error.format_message()  # pyright: ignore[reportAttributeAccessIssue]
+        if type(error).__name__ == "NoArgsIsHelpError":
+            _print(text)
+            return 2
+        return _fail(f"{text.rstrip('.')}; see foresay --help")
+    code = getattr(error, "code", None)
+    if code is not None:
+        _say(str(error))
+    return code
 
 
 def _terminated(number: int, _frame: Any) -> NoReturn:

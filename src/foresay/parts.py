@@ -82,6 +82,9 @@ def part(kind: str, name: str) -> Callable[[_C], _C]:
         raise AssertionError(f"unknown kind of part {kind!r}")
 
     def register(cls: _C) -> _C:
+        known = _register[kind].get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise AssertionError(f"two parts are called {kind} {name}: {known} and {cls}")
         original = cls.__init__
 
         @functools.wraps(original)
@@ -92,15 +95,15 @@ def part(kind: str, name: str) -> Callable[[_C], _C]:
             names = [setting.name for setting in settings_of(cls)]
             if len(args) > len(names):
                 raise UserError(f"{kind} {name} takes {len(names)} settings, {len(args)} were given")
-            values = check(cls, dict(zip(names, args, strict=False)) | given, where=f"{kind} {name}: ")
+            placed = dict(zip(names, args, strict=False))
+            for twice in placed.keys() & given.keys():
+                raise UserError(f"{kind} {name}: {twice} is given twice, by place and by name; give it once")
+            values = check(cls, placed | given, where=f"{kind} {name}: ")
             self.__dict__["settings"] = values
             original(self, **values)
 
         cls.__init__ = checked
         cls.part_kind, cls.part_name = kind, name  # pyright: ignore[reportAttributeAccessIssue]
-        known = _register[kind].get(name)
-        if known is not None and known.__module__ != cls.__module__:
-            raise AssertionError(f"two parts are called {kind} {name}: {known} and {cls}")
         _register[kind][name] = cls
         return cls
 
@@ -133,6 +136,8 @@ def find(kind: str, name: str, where: str = "") -> type:
 def settings_of(cls: type) -> tuple[Setting, ...]:
     """The settings of a part class, in the order of its constructor."""
     init = inspect.unwrap(cls.__init__)
+    if init.__qualname__ in ("object.__init__", "Module.__init__"):  # Python's and torch's own: no settings
+        return ()
     hints = typing.get_type_hints(cls if dataclasses.is_dataclass(cls) else init, include_extras=True)
     found = []
     for name, parameter in list(inspect.signature(init).parameters.items())[1:]:
@@ -152,7 +157,7 @@ def check(cls: type, given: dict[str, Any], where: str = "") -> dict[str, Any]:
     for name in given:
         if name not in allowed:
             has = f"allowed: {', '.join(allowed)}" if allowed else "it has none"
-            raise UserError(f"{where}{name} is no setting of {label}; {has}{nearest(name, allowed)}")
+            raise UserError(f"{where}{name} is no setting of {label}; {has}{nearest(str(name), allowed)}")
     values = {}
     for setting in schema:
         if setting.name not in given and setting.required:
@@ -173,16 +178,16 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
                 value = {"kind": setting.default, **value}
             return make(setting.nested, value, place)
         if not isinstance(value, list) or not value:
-            raise UserError(f"{place}={value!r}; allowed: a list of {setting.nested} parts")
+            raise UserError(f"{place}={shown(value)}; allowed: {spell(setting.annotation)}")
         return [make(setting.nested, item, f"{place}.{i}") for i, item in enumerate(value)]
     return fits(setting.annotation, value, place)
 
 
 def _checked_group(group: Any, value: Any, place: str) -> Any:
     if isinstance(value, group):
-        return value
+        value = {setting.name: getattr(value, setting.name) for setting in settings_of(group)}
     if not isinstance(value, dict):
-        raise UserError(f"{place}={value!r}; allowed: settings such as {{{settings_of(group)[0].name}: ...}}")
+        raise UserError(f"{place}={shown(value)}; allowed: settings such as {{{settings_of(group)[0].name}: ...}}")
     return group(**check(group, value, f"{place}."))
 
 
@@ -193,7 +198,13 @@ def fits(annotation: Any, value: Any, place: str) -> Any:
     try:
         return TypeAdapter(annotation).validate_python(value, strict=True)
     except ValidationError:
-        raise UserError(f"{place}={value!r}; allowed: {spell(annotation)}") from None
+        raise UserError(f"{place}={shown(value)}; allowed: {spell(annotation)}") from None
+
+
+def shown(value: Any) -> str:
+    """A value in an error: on one line, however a module prints itself."""
+    text = repr(value)
+    return " ".join(text.split()) if "\n" in text else text
 
 
 def make(kind: str, value: Any, where: str = "") -> Any:
@@ -204,11 +215,12 @@ def make(kind: str, value: Any, where: str = "") -> Any:
     if isinstance(value, str):
         value = {"kind": value}
     if not isinstance(value, dict):
-        raise UserError(f"{where}={value!r}; allowed: a name ({', '.join(names(kind))}) or {{kind: name, ...}}")
+        raise UserError(f"{where}={shown(value)}; allowed: a name ({', '.join(names(kind))}) or {{kind: name, ...}}")
     given = dict(value)
     name = given.pop("kind", None)
     if not isinstance(name, str):
-        raise UserError(f"{where}.kind is missing; allowed: {', '.join(names(kind))}")
+        problem = " is missing" if "kind" not in value else f"={shown(name)}"
+        raise UserError(f"{where}.kind{problem}; allowed: {', '.join(names(kind))}")
     cls = find(kind, name, f"{where}.kind" if len(value) > 1 else where)
     return cls(**check(cls, given, f"{where}."))
 
@@ -254,7 +266,8 @@ def spell(annotation: Any) -> str:
         kept = [arg for arg in args if not (nested and arg is str)]
         return " or ".join(spell(arg) for arg in kept)
     if origin is list:
-        return f"a list of {spell(args[0])}"
+        nested = _nested_kind(args[0])[0]
+        return f"a list of {nested} parts" if nested else f"a list, each {spell(args[0])}"
     if getattr(annotation, "part_kind", None):
         return f"a part of kind {annotation.part_kind}"
     words = {int: "an integer", float: "a number", str: "text", bool: "true or false", Any: "anything"}

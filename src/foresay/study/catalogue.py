@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any
 
 from foresay import parts as register
@@ -32,18 +33,16 @@ def data() -> list[dict[str, Any]]:
 
 def spelt(entries: list[dict[str, Any]]) -> str:
     """The entries as text, one block each kind."""
-    lines: list[str] = []
-    for entry in entries:
-        if not lines or entry["kind"] != lines_kind:
-            lines.append(("\n" if lines else "") + entry["kind"])
-        lines_kind = entry["kind"]
-        lines.append(f"  {entry['name']}: {entry['about']}")
-        for setting in entry.get("settings", ()):
-            default = "needed" if setting["required"] else f"default {setting['default']!r}"
-            lines.append(f"      {setting['name']}: {setting['type']}; {default}")
-        if entry.get("where"):
-            lines.append(f"      {entry['where']}")
-    return "\n".join(lines)
+    blocks = []
+    for kind, group in itertools.groupby(entries, key=lambda entry: entry["kind"]):
+        lines = [kind]
+        for entry in group:
+            lines.append(f"  {entry['name']}: {entry['about']}")
+            for setting in entry.get("settings", ()):
+                default = "needed" if setting["required"] else f"default {setting['default']!r}"
+                lines.append(f"      {setting['name']}: {setting['type']}; {default}")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def _settings(setting: register.Setting) -> list[dict[str, Any]]:

@@ -19,7 +19,6 @@ from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import draw_curves, read_results
 
 
-
 def compare(
     names: Sequence[str],
     settings: Sequence[str] = (),
@@ -33,17 +32,18 @@ def compare(
     """Trains each recipe on the same tokens; a row of figures for each, best bits per byte first."""
     if not names:
         raise UserError(f"no recipe to compare; give some of {', '.join(recipes.built_in())}")
-    if len(set(names)) != len(names):
-        raise UserError(f"{' '.join(names)}: a recipe is given twice; each once")
-    watch = watch if watch is not None else watch_for()
+    if len({Path(name).stem for name in names}) != len(names):
+        raise UserError(f"{' '.join(names)}: a recipe is given twice, or two have one name; each once")
+    watch = watch if watch is not None else watch_for(brief=True)
     raws = {Path(name).stem: _raw(name, data, settings, watch) for name in names}
+    _same_text(raws, watch)
     folder = Path(out) if out is not None else next_free("compare")
-    if folder.exists() and any(folder.iterdir()):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists; allowed: a new folder: give another --out")
     share = None if minutes is None else minutes / len(raws)
     rows = []
     for name, raw in raws.items():
-        watch.note(f"--- {name}")
+        watch.note(f"{name} ({len(rows) + 1} of {len(raws)})")
         start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
         rows.append({"model": name} | _figures(folder / name))
     rows.sort(key=lambda row: row["bits_per_byte"])
@@ -60,8 +60,18 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
     raw, notes = recipes.override(raw, list(settings))
     for note in notes:
         watch.note(f"{name}: {note}")
-    recipes.complete(raw)  # every mistake is said before the first model is trained
     return raw
+
+
+def _same_text(raws: dict[str, dict[str, Any]], watch: Watch) -> None:
+    """Every mistake is said before the first model is trained; only models of one text can be compared."""
+    found = {name: recipes.complete(raw).as_dict() for name, raw in raws.items()}
+    first, *others = found
+    for name in others:
+        if found[name]["data"] != found[first]["data"]:
+            raise UserError(f"{first} and {name} are trained on different data; give one text for all: --data TEXT")
+        if found[name]["tokens"] != found[first]["tokens"]:
+            watch.note(f"{first} and {name} have different tokens: compare their bits per byte, not their perplexity")
 
 
 def _figures(folder: Path) -> dict[str, Any]:

@@ -31,7 +31,8 @@ def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
     show(f"\n{_plain(SENTENCE)}")
     named = ", ".join(f"[bold]{_plain(word.text)}[/bold] ({word.nats:.1f} nats)" for word in words)
     show(f"The most surprising words to {rows[0]['model']}: {named}")
-    show(f"\nThe picture: {folder / 'compare.png'}; each run has a card: {folder / rows[0]['model'] / 'README.md'}")
+    picture, card = _plain(str(folder / "compare.png")), _plain(str(folder / rows[0]["model"] / "README.md"))
+    show(f"\nThe picture: {picture}; each run has a card: {card}")
 
 
 def _cut(text: str, most: int = 240) -> str:

@@ -28,7 +28,7 @@ def plan(make_trainer: Callable[[], Trainer], seconds: float) -> dict[str, int]:
     tokens, evaluation_seconds = _evaluation(trainer, 0.015 * seconds)
     left = seconds - (time.perf_counter() - began) - RESERVE - EVALUATIONS * evaluation_seconds
     steps = max(int(left / step_seconds), 10)
-    every = max(steps // EVALUATIONS, 1)
+    every = -(-steps // EVALUATIONS)
     return {
         "train.steps": steps,
         "train.evaluate.every": every,

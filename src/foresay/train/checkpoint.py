@@ -15,8 +15,10 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,29 +30,24 @@ from foresay.errors import UserError
 
 Parts = dict[str, dict[str, Tensor]]  # file stem -> named tensors
 MANIFEST = "manifest.json"
+LEFT_OVER = re.compile(r"\.(.+)\.(\d+|old)")  # what a writer that was killed leaves: .NAME.PROCESS, .NAME.old
 
 
 def save_checkpoint(folder: Path, name: str, tensors: Parts, state: dict[str, Any]) -> Path:
     """Writes one checkpoint `folder/name`; it appears whole or not at all."""
-    aside = folder / f".{name}.{os.getpid()}"
-    final = folder / name
-    try:
-        aside.mkdir(parents=True)
+    final, old = folder / name, folder / f".{name}.old"
+    folder.mkdir(parents=True, exist_ok=True)
+    with _aside(final) as aside:
+        aside.mkdir()
         hashes = {}
         for stem, named in tensors.items():
             hashes[f"{stem}.safetensors"] = _write_tensors(aside / f"{stem}.safetensors", named)
         hashes["state.json"] = _write(aside / "state.json", json.dumps(state, indent=1).encode())
         _write(aside / MANIFEST, json.dumps({"sha256": hashes}, indent=1).encode())
         _sync(aside)
-        old = folder / f".{name}.old"
         if final.exists():
             final.rename(old)
-        aside.rename(final)
-        _sync(folder)
-        shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+    shutil.rmtree(old, ignore_errors=True)
     return final
 
 
@@ -60,27 +57,15 @@ def point_to_latest(folder: Path, name: str) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes a file aside, flushes it and renames it into place."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    """A file that appears whole or not at all."""
+    with _aside(path) as aside:
         _write(aside, data)
-        aside.rename(path)
-        _sync(path.parent)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
 
 
 def write_tensors(path: Path, named: dict[str, Tensor]) -> None:
     """A safetensors file that appears whole or not at all."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with _aside(path) as aside:
         _write_tensors(aside, named)
-        aside.rename(path)
-        _sync(path.parent)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
 
 
 def numbered(folder: Path) -> list[Path]:
@@ -98,31 +83,34 @@ def prune(folder: Path, keep: int) -> None:
 def sweep(folder: Path) -> None:
     """Removes what killed writers left; a `best` that was between its two renames is put back."""
     for left in folder.glob(".*"):
-        name = left.name[1:].rsplit(".", 1)[0]
-        if left.name.endswith(".old") and not (folder / name).exists():
-            left.rename(folder / name)
-        elif left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+        found = LEFT_OVER.fullmatch(left.name)
+        if found is None:
+            continue
+        if found[2] == "old" and not (folder / found[1]).exists():
+            left.rename(folder / found[1])
         else:
-            left.unlink(missing_ok=True)
+            _remove(left)
 
 
 def load_checkpoint(path: Path) -> tuple[Parts, dict[str, Any]]:
     """Tensors and state of one checkpoint; a UserError names the file that is missing or damaged."""
-    hashes = _manifest(path)
-    contents = {}
-    for name, expected in hashes.items():
+    tensors: Parts = {}
+    state = None
+    for name, expected in _manifest(path).items():
         file = path / name
-        if not file.is_file():
-            raise UserError(f"{file} is missing; the checkpoint is damaged")
-        if _hash(file) != expected:
-            raise UserError(f"{file} is damaged: its SHA-256 is not the manifest's")
-        contents[name] = file
-    try:
-        tensors = {name.removesuffix(".safetensors"): load_file(f) for name, f in contents.items() if f.suffix != ".json"}
-        state = json.loads(contents["state.json"].read_text("utf-8"))
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise UserError(f"{path} is no checkpoint of Foresay: {error}") from None
+        try:
+            if file_hash(file) != expected:
+                raise UserError(f"{file} is damaged: its SHA-256 is not the manifest's")
+            if file.suffix == ".json":
+                state = json.loads(file.read_text("utf-8"))
+            else:
+                tensors[file.stem] = load_file(file)
+        except FileNotFoundError:
+            raise UserError(f"{file} is missing; the checkpoint is damaged") from None
+        except (OSError, SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"{file} cannot be read: {error}") from None
+    if not isinstance(state, dict) or "model" not in tensors:
+        raise UserError(f"{path} is no checkpoint of Foresay: it has no model or no state")
     return tensors, state
 
 
@@ -139,12 +127,34 @@ def newest(folder: Path, on_damage: Callable[[str], None]) -> tuple[Path, Parts,
 def _manifest(path: Path) -> dict[str, str]:
     try:
         hashes = json.loads((path / MANIFEST).read_text("utf-8"))["sha256"]
-        assert isinstance(hashes, dict)
-        return hashes
     except FileNotFoundError:
         raise UserError(f"{path / MANIFEST} is missing; the checkpoint is damaged") from None
-    except (ValueError, KeyError, TypeError, AssertionError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{path / MANIFEST} is damaged") from None
+    if not isinstance(hashes, dict):
+        raise UserError(f"{path / MANIFEST} is damaged")
+    return hashes
+
+
+@contextmanager
+def _aside(path: Path) -> Iterator[Path]:
+    """A place beside `path` for a file or folder, which takes the place of `path` when all went well."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _remove(aside)  # of a killed process that had our number
+        yield aside
+        aside.rename(path)
+        _sync(path.parent)
+    except BaseException:
+        _remove(aside)
+        raise
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _write(path: Path, data: bytes) -> str:
@@ -162,10 +172,11 @@ def _write_tensors(path: Path, named: dict[str, Tensor]) -> str:
         raise OSError(errno.EIO, str(error), str(path)) from None
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-    return _hash(path)
+    return file_hash(path)
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -47,7 +47,10 @@ def choose(source: str, sample: str, size: int, device: str) -> Chosen:
 def _tokens(sample: str, size: int) -> tuple[dict[str, Any], str]:
     script = detect(sample)
     if script.han > 0.3:
-        return {"kind": "characters", "min_count": 2}, f"characters: {100 * script.han:.0f} % of the text is Chinese or Japanese"
+        return {
+            "kind": "characters",
+            "min_count": 2,
+        }, f"characters: {100 * script.han:.0f} % of the text is Chinese or Japanese"
     if size < SMALL:
         return {"kind": "characters"}, f"characters: {size / 1e6:.1f} MB is little text to learn subwords from"
     vocabulary = 4000 if size < 20 * SMALL else 16000
@@ -60,7 +63,7 @@ def _model(size: int, device: str, wide: bool) -> tuple[dict[str, Any], dict[str
         encoder |= {"size": 256, "dropout": 0.3}
         why = "a small LSTM with dropout: little text"
     elif device == "cuda":
-        encoder |= {"size": 1024, "layers": 2, "dropout": 0.2}
+        encoder |= {"size": 1024, "layers": 2, "dropout": 0.5 if size < SMALL else 0.2}
         why = "a two-layer LSTM: there is a GPU"
     else:
         why = "a one-layer LSTM: it learns most per minute on a CPU"

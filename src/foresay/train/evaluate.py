@@ -22,7 +22,7 @@ from foresay.data.shards import Shards
 from foresay.encode.encoder import State
 from foresay.models.task import Task
 
-BLOCKS = 200  # pieces of the evaluated text that the bootstrap draws from
+PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,19 @@ def evaluate(
     """Every token once and in order, the state carried; at most about `limit` tokens."""
     was_training = model.training
     model.eval()
-    sums: list[float] = []  # in the order read, for the bootstrap
-    counts: list[int] = []
-    for log_probs, real in _measured(model, batches, shards):
-        sums.append(-float(log_probs.double().sum()))
-        counts.append(real)
+    sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
+    counts: list[np.ndarray] = []
+    tokens = 0
+    for row_sums, row_counts in _measured(model, batches, shards):
+        sums.append(row_sums)
+        counts.append(row_counts)
+        tokens += int(row_counts.sum())
         if on_progress:
-            on_progress(sum(counts) / len(shards))
-        if limit is not None and sum(counts) >= limit:
+            on_progress(tokens / len(shards))
+        if limit is not None and tokens >= limit:
             break
     model.train(was_training)
-    nats, tokens = math.fsum(sums), sum(counts)
+    nats = math.fsum(np.concatenate(sums))
     share = tokens / len(shards)
     bits = nats / math.log(2.0)
     return Measured(
@@ -84,23 +86,28 @@ def evaluate(
         of=len(shards),
         bits_per_character=bits / (shards.characters * share),
         bits_per_byte=bits / (shards.bytes * share),
-        interval=_interval(np.array(sums), np.array(counts)),
+        interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
 
 
-def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[torch.Tensor, int]]:
+def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each batch -log P summed over each row, and the rows' real lengths."""
     state: State | None = None
     for batch in batches.evaluation(shards):
         log_probs, state = model.measure(batch.to(model.device), state)
-        yield log_probs, batch.tokens
+        assert batch.targets is not None
+        rows, width = batch.targets.shape
+        counts = np.full(rows, width) if batch.mask is None else batch.mask.sum(1).numpy()
+        yield -log_probs.double().sum(1).cpu().numpy(), counts
 
 
 def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean loss, over up to BLOCKS consecutive pieces of the text."""
-    parts = np.array_split(np.arange(len(sums)), min(BLOCKS, len(sums)))
-    block_sums = np.array([sums[p].sum() for p in parts])
-    block_counts = np.array([counts[p].sum() for p in parts])
-    drawn = np.random.default_rng(0).integers(0, len(parts), (1000, len(parts)))
-    means = block_sums[drawn].sum(1) / np.maximum(block_counts[drawn].sum(1), 1)
+    """95 % bootstrap interval of the mean loss, over pieces of the text (rows of batches)."""
+    sums, counts = sums[counts > 0], counts[counts > 0]
+    if len(sums) > PIECES:
+        size = len(sums) // PIECES
+        sums, counts = (x[: size * PIECES].reshape(PIECES, size).sum(1) for x in (sums, counts))
+    drawn = np.random.default_rng(0).integers(0, len(sums), (1000, len(sums)))
+    means = sums[drawn].sum(1) / counts[drawn].sum(1)
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)

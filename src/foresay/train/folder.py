@@ -72,7 +72,9 @@ def _locked(folder: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise
-            raise UserError(f"{folder} is being trained by another process; wait for it, or give another --out") from None
+            raise UserError(
+                f"{folder} is being trained by another process; wait for it, or give another --out"
+            ) from None
         yield
 
 
@@ -132,4 +134,3 @@ def read_model(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-

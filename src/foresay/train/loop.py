@@ -291,4 +291,3 @@ def _signals() -> Iterator[list[int]]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-

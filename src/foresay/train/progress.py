@@ -38,10 +38,10 @@ class Watch:
 
 
 class PlainWatch(Watch):
-    """One line every ten seconds, for logs and pipes."""
+    """One line every ten seconds, for logs and pipes; `brief` leaves out each evaluation."""
 
-    def __init__(self) -> None:
-        self.last = 0.0
+    def __init__(self, brief: bool = False) -> None:
+        self.last, self.brief = time.monotonic(), brief
 
     def note(self, text: str) -> None:
         sys.stderr.write(text + "\n")
@@ -60,7 +60,8 @@ class PlainWatch(Watch):
             self.note(f"step {step} of {steps}: loss {loss:.4f}, {tokens_per_second:,.0f} tokens/s")
 
     def evaluated(self, step: int, measured: Measured) -> None:
-        self.note(f"step {step}: {spelt(measured)}")
+        if not self.brief:
+            self.note(f"step {step}: {spelt(measured)}")
 
     def _due(self) -> bool:
         now = time.monotonic()
@@ -73,7 +74,7 @@ class PlainWatch(Watch):
 class BarWatch(Watch):
     """A rich progress bar with ETA, tokens/s, loss and the last validation figures."""
 
-    def __init__(self) -> None:
+    def __init__(self, brief: bool = False) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -87,7 +88,7 @@ class BarWatch(Watch):
             console=self.console,
         )
         self.task: Any = None
-        self.valid = ""
+        self.valid, self.brief = "", brief
 
     def note(self, text: str) -> None:
         self.bar.console.print(text, highlight=False, markup=False)
@@ -108,16 +109,17 @@ class BarWatch(Watch):
 
     def evaluated(self, step: int, measured: Measured) -> None:
         self.valid = f" · valid {measured.loss:.3f}, perplexity {measured.perplexity:.2f}"
-        self.note(f"step {step}: {spelt(measured)}")
+        if not self.brief:
+            self.note(f"step {step}: {spelt(measured)}")
 
     def close(self) -> None:
         self.bar.stop()
         self.task = None
 
 
-def watch_for(stream: Any = None) -> Watch:
+def watch_for(stream: Any = None, *, brief: bool = False) -> Watch:
     """A bar on a terminal, lines elsewhere."""
-    return BarWatch() if (stream or sys.stderr).isatty() else PlainWatch()
+    return BarWatch(brief) if (stream or sys.stderr).isatty() else PlainWatch(brief)
 
 
 def spelt(measured: Measured) -> str:
