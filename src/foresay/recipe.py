@@ -16,16 +16,28 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from annotated_types import Ge, Lt
 
 from foresay import parts
 from foresay.errors import UserError, nearest
 
 VERSION = 1
-SECTIONS = {"data": "text", "tokens": "subwords", "train": "loop"}  # section (= kind of part) -> kind when none is named
-LAST = ("version", "task", *SECTIONS, "seed", "deterministic")  # every recipe has these; the task's settings stand between
+Seed = Annotated[int, Ge(0), Lt(2**63)]  # what torch takes
+SECTIONS = {
+    "data": "text",
+    "tokens": "subwords",
+    "train": "loop",
+}  # section (= kind of part) -> kind when none is named
+LAST = (
+    "version",
+    "task",
+    *SECTIONS,
+    "seed",
+    "deterministic",
+)  # every recipe has these; the task's settings stand between
 
 # What people type most, one level deep.
 SHORTHANDS = {
@@ -59,7 +71,7 @@ class Recipe:
         return head | task | sections | {"seed": self.seed, "deterministic": self.deterministic}
 
     def as_yaml(self) -> str:
-        return yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True, width=120)
+        return yaml.dump(self.as_dict(), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 def built_in() -> dict[str, str]:
@@ -93,8 +105,8 @@ def read(source: str | Path | dict[str, Any]) -> dict[str, Any]:
 
 
 def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The recipe with `key=value` words applied, and a line for each setting that a change of kind dropped."""
-    raw, notes = copy.deepcopy(raw), []
+    """The recipe with `key=value` words applied, and a line for each change of kind that dropped settings."""
+    raw, notes = _spelt_out(copy.deepcopy(raw)), []
     for word in assignments:
         key, sign, text = word.partition("=")
         if not sign or not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", key):
@@ -108,11 +120,13 @@ def complete(raw: dict[str, Any]) -> Recipe:
     raw = dict(raw)
     version = raw.pop("version", VERSION)
     if version != VERSION:
-        raise UserError(f"version={version!r} of the recipe; this Foresay reads {VERSION}: install the one that wrote it")
+        raise UserError(
+            f"version={version!r} of the recipe; this Foresay reads {VERSION}: install the one that wrote it"
+        )
     name = raw.pop("task", None)
     if not isinstance(name, str):
         raise UserError(f"task={name!r}; allowed: {', '.join(parts.names('task'))}")
-    seed = parts.fits(parts.Count, raw.pop("seed", 1), "seed")
+    seed = parts.fits(Seed, raw.pop("seed", 1), "seed")
     deterministic = parts.fits(bool, raw.pop("deterministic", False), "deterministic")
     sections = {section: _section(section, raw.pop(section, {})) for section in SECTIONS}
     cls = parts.find("task", name, "task")
@@ -120,7 +134,8 @@ def complete(raw: dict[str, Any]) -> Recipe:
     for key in raw:
         if key not in allowed:
             every = [*allowed, *LAST]
-            raise UserError(f"{key} is no setting of a {name} recipe; allowed: {', '.join(every)}{nearest(key, every)}")
+            near = nearest(str(key), every)
+            raise UserError(f"{key} is no setting of a {name} recipe; allowed: {', '.join(every)}{near}")
     task = cls(**parts.check(cls, raw))
     return Recipe(task=task, **sections, seed=seed, deterministic=deterministic)
 
@@ -128,12 +143,14 @@ def complete(raw: dict[str, Any]) -> Recipe:
 def parse(text: str, name: str) -> Any:
     """YAML with 1.2 numbers; a syntax error names the place."""
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" in line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
         raise UserError(f"{name} is no YAML{place}: {problem}") from None
+    except ValueError as error:  # a tag that its text does not fit, as in !!int abc
+        raise UserError(f"{name} is no YAML: {error}") from None
 
 
 def _section(section: str, value: Any) -> Any:
@@ -168,38 +185,64 @@ def _spelt_out(raw: dict[str, Any]) -> dict[str, Any]:
     if isinstance(raw["train"].get("clip"), (int, float)):
         raw["train"]["clip"] = {"kind": "norm", "limit": raw["train"]["clip"]}
     for key, value in train.items():
-        if f"train.{key}" in SHORTHANDS:
-            _assign(raw, SHORTHANDS[f"train.{key}"].split("."), value)
+        full = SHORTHANDS.get(f"train.{key}")
+        if full is None:
+            continue
+        if _has(raw, full.split(".")):
+            raise UserError(f"train.{key} and {full} are the same setting; give one of them")
+        _assign(raw, full.split("."), value)
     return raw
 
 
+def _has(node: Any, path: list[str]) -> bool:
+    for key in path:
+        node = _described(node)
+        if not isinstance(node, dict) or key not in node:
+            return False
+        node = node[key]
+    return True
+
+
 def _assign(raw: dict[str, Any], path: list[str], value: Any) -> list[str]:
-    """Sets one value; a nested part given by name alone is opened, a changed kind drops the old settings."""
-    node = raw
-    for key in path[:-1]:
-        inner = node.get(key)
-        if isinstance(inner, str):
-            inner = {"kind": inner}
-        elif isinstance(inner, dict):
-            inner = dict(inner)
-        else:
-            inner = {}
-        node[key] = inner
-        node = inner
-    *above, leaf = path
-    old = node.get(leaf)
-    if leaf == "kind" and above:
-        dropped = [k for k in node if k != "kind"] if node.get("kind", value) != value else []
+    """Sets one value; a change of kind drops the settings of the old one, where that was named, and says so."""
+    if path[-1] == "kind" and len(path) > 1:  # encoder.kind=window is encoder=window
+        path = path[:-1]
+    node: Any = raw
+    for depth, key in enumerate(path[:-1], 1):
+        place = _index(node, key, ".".join(path[:depth]))
+        inner = _described(node[place] if isinstance(node, list) else node.get(place))
+        node[place] = {"kind": inner} if isinstance(inner, str) else copy.copy(inner)
+        if not isinstance(node[place], (dict, list)):
+            node[place] = {}
+        node = node[place]
+    leaf = _index(node, path[-1], ".".join(path))
+    old = _described(node[leaf] if isinstance(node, list) else node.get(leaf))
+    if path == ["task"] and old not in (None, value):
+        dropped = [key for key in raw if key not in LAST]
         for key in dropped:
-            del node[key]
-        node["kind"] = value
-        return _dropped(".".join(above), value, dropped)
+            del raw[key]
+        raw["task"] = value
+        return _dropped("task", value, dropped)
     if isinstance(old, dict) and isinstance(value, str):
-        dropped = [k for k in old if k != "kind"] if old.get("kind", value) != value else []
-        node[leaf] = {k: v for k, v in old.items() if k not in dropped} | {"kind": value}
+        dropped = [key for key in old if key != "kind"] if old.get("kind", value) != value else []
+        node[leaf] = {key: kept for key, kept in old.items() if key not in dropped} | {"kind": value}
         return _dropped(".".join(path), value, dropped)
     node[leaf] = value
     return []
+
+
+def _described(value: Any) -> Any:
+    """A part made in Python as a recipe writes it; anything else as it is."""
+    return parts.describe(value) if hasattr(type(value), "part_name") else value
+
+
+def _index(node: Any, key: str, place: str) -> Any:
+    """The key as `node` takes it: a number for a list, which must have that many."""
+    if not isinstance(node, list):
+        return key
+    if not key.isdecimal() or int(key) >= len(node):
+        raise UserError(f"{place} does not exist; allowed: 0 to {len(node) - 1}, as the list has {len(node)}")
+    return int(key)
 
 
 def _dropped(place: str, kind: str, names: list[str]) -> list[str]:
@@ -217,19 +260,32 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Quotes a text that YAML 1.1 or 1.2 would read as a number, a boolean or null."""
+
+
 _Loader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", "-+.0123456789"),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
-_Loader.add_constructor(
-    "tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node), 0 if "x" in node.value or "o" in node.value else 10)
-)
-_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: _number(loader.construct_scalar(node)))
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
 
 
-def _number(text: str) -> float:
-    return float(text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan"))
+def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    return int(loader.construct_scalar(node), 0 if node.value[:2] in ("0x", "0o") else 10)
+
+
+def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return float(loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+_Loader.add_constructor("tag:yaml.org,2002:float", _number)

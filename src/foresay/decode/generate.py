@@ -1,7 +1,8 @@
 """Writing on from a prompt: prefill, then one symbol a step, for a batch of rows at once.
 
 Knows only the protocol of a sequence model (begin, step). A model that was trained on windows of a fixed
-length gets `context`: when its state is full, it begins anew with the last half of what is written.
+length gets `context`, the most symbols its state may hold, <start> too: a row that would pass it begins anew with the
+last half. Each row does so by its own length, so that its text does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ def generate(
 ) -> list[list[int]]:
     """Up to `length` new ids for each prompt, up to and without <stop>; row i draws from seed and i alone."""
     rows, device = len(prompts), model.device
-    generators = [torch.Generator().manual_seed((seed << 20) + row) for row in range(rows)]
-    written: list[list[int]] = [[] for _ in range(rows)]
+    generators = [torch.Generator().manual_seed(((seed << 20) + row) % 2**63) for row in range(rows)]
+    texts = [list(prompt) for prompt in prompts]  # the prompt and what was written
+    kept = [_kept_from(text, 0, context) for text in texts]  # where the part begins that the state holds
     alive = [True] * rows
-    log_probs, state, used = _prefill(model, prompts, context)
+    log_probs, state = _prefill(model, texts, kept)
     begun = _padded(prompts, device)[0]
     history = torch.cat([begun, torch.full((rows, length), PAD, device=device)], 1)
-    for done in range(begun.shape[1], begun.shape[1] + length):
+    end = begun.shape[1] + length
+    for done in range(begun.shape[1], end):
         draws = torch.stack([torch.rand((), generator=g, dtype=torch.float64) for g in generators]).to(device)
         log_probs[:, NEVER] = -torch.inf
         chosen = decoder.choose(log_probs, history[:, :done], draws)
@@ -45,28 +48,33 @@ def generate(
         for row, choice in enumerate(chosen.tolist()):
             alive[row] = alive[row] and choice != STOP
             if alive[row]:
-                written[row].append(choice)
+                texts[row].append(choice)
         if not any(alive):
             break
         if on_step:
-            on_step([w[-1] if a else STOP for w, a in zip(written, alive, strict=True)])
-        if context is not None and used + 1 > context:
-            both = [[*p, *w] for p, w in zip(prompts, written, strict=True)]
-            log_probs, state, used = _prefill(model, both, context)
+            on_step([text[-1] if a else STOP for text, a in zip(texts, alive, strict=True)])
+        if done + 1 == end:
+            break
+        before, kept = kept, [_kept_from(text, first, context) for text, first in zip(texts, kept, strict=True)]
+        if kept != before:
+            log_probs, state = _prefill(model, texts, kept)
         else:
             mask = None if all(alive) else torch.tensor(alive, device=device)[:, None]
             log_probs, state = model.step(chosen[:, None], state, mask)
-            used += 1
-    return written
+    return [text[len(prompt) :] for text, prompt in zip(texts, prompts, strict=True)]
 
 
-def _prefill(model: Any, prompts: Sequence[Sequence[int]], context: int | None) -> tuple[Tensor, Any, int]:
-    """The state and the next distribution after each prompt, of which the last half context is read."""
-    kept = [list(p) if context is None else list(p)[-max(context // 2, 1) :] for p in prompts]
-    state = model.begin(len(kept))
-    ids, mask = _padded(kept, model.device)
-    log_probs, state = model.step(ids, state, mask)
-    return log_probs, state, ids.shape[1] + 1
+def _kept_from(text: Sequence[int], first: int, context: int | None) -> int:
+    """`first` while <start> and the text from there on fit into the context, else where its last half begins."""
+    if context is None or 1 + len(text) - first <= context:
+        return first
+    return len(text) - max(context // 2, 1)
+
+
+def _prefill(model: Any, texts: Sequence[Sequence[int]], kept: Sequence[int]) -> tuple[Tensor, Any]:
+    """The next distribution and the state after the kept part of each text."""
+    ids, mask = _padded([text[first:] for text, first in zip(texts, kept, strict=True)], model.device)
+    return model.step(ids, model.begin(len(texts)), mask)
 
 
 def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:

@@ -4,16 +4,23 @@
     top_p         the fewest that hold mass p     min_p   those with P >= min_p * max P
     repetition    log P of what was written before is multiplied by r (> 1 makes it rarer)
 
+They apply in the order repetition, temperature, top_k, min_p, top_p. Among equals the lower id comes first.
+
 Each row draws one uniform number from a generator of its own and takes the symbol where the cumulative
 distribution passes it, so that a row's text does not depend on its neighbours.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
-from foresay.parts import Amount, Count, Rate, Share, part
+from foresay.parts import Count, Rate, Share, part
+
+Mass = Annotated[float, Gt(0), Le(1)]
 
 
 class Decoder:
@@ -41,9 +48,9 @@ class Sample(Decoder):
         self,
         temperature: Rate = 1.0,
         top_k: Count = 0,
-        top_p: Rate = 1.0,
+        top_p: Mass = 1.0,
         min_p: Share = 0.0,
-        repetition: Amount = 1.0,
+        repetition: Rate = 1.0,
     ):
         self.temperature, self.top_k, self.top_p = temperature, top_k, top_p
         self.min_p, self.repetition = min_p, repetition
@@ -60,10 +67,10 @@ class Sample(Decoder):
         if self.repetition != 1.0:
             seen = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, written, True)
             scores = torch.where(seen, scores * self.repetition, scores)
-        scores = scores / self.temperature
+        scores = (scores - scores.amax(1, keepdim=True)) / self.temperature  # the top stays finite for any t
         if 0 < self.top_k < scores.shape[1]:
-            limit = scores.topk(self.top_k, dim=1).values[:, -1:]
-            scores = scores.masked_fill(scores < limit, -torch.inf)
+            outside = scores.sort(dim=1, descending=True, stable=True).indices[:, self.top_k :]
+            scores = scores.scatter(1, outside, -torch.inf)
         probabilities = scores.softmax(1)
         if self.min_p > 0.0:
             floor = self.min_p * probabilities.amax(1, keepdim=True)

@@ -74,7 +74,7 @@ class LanguageModel(Task):
     ) -> tuple[Tensor, State]:
         state = state if state is not None else self.begin(len(ids), condition)
         y, inner = self.encoder(self.embedding(Batch(ids=ids)), mask, state["encoder"])
-        features = torch.cat([state["features"][:, None], y[:, :-1]], 1)
+        features = torch.cat([state["features"][:, None], y], 1)[:, :-1]
         after = {"encoder": inner, "features": last_real(y, state["features"], mask)}
         return masked(self.output.log_prob(features, ids), mask), after
 

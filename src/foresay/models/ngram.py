@@ -16,6 +16,7 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
+from foresay.errors import UserError
 from foresay.models.task import Task, masked
 from foresay.parts import Rate, part
 from foresay.text.tokens import START, STOP
@@ -29,6 +30,7 @@ class Ngram(Task):
 
     keys: Tensor
     counts: Tensor
+    totals: Tensor  # c(u)
 
     def __init__(self, add: Rate = 0.1):
         super().__init__()
@@ -56,10 +58,12 @@ class Ngram(Task):
         return len(self.counts)
 
     def restore(self, tensors: dict[str, Tensor], source: str = "the checkpoint") -> None:
-        if tensors.keys() == {"keys", "counts"}:  # as many as were seen: no fixed shape
-            self.keys, self.counts = tensors["keys"], tensors["counts"]
-        super().restore(tensors, source)
-        self._take(self.keys, self.counts)
+        if tensors.keys() != {"keys", "counts"}:
+            super().restore(tensors, source)  # names what differs
+        keys, counts = tensors["keys"], tensors["counts"]  # as many as were seen: no fixed shape
+        if keys.shape != counts.shape or (len(keys) and int(keys[-1]) >= self.vocabulary**2):
+            raise UserError(f"{source} is of another recipe: keys differs; use the run's own recipe.yaml")
+        self._take(keys, counts)
 
     def _take(self, keys: Tensor, counts: Tensor) -> None:
         self.register_buffer("keys", keys)
@@ -101,7 +105,7 @@ class Ngram(Task):
         place = torch.searchsorted(self.keys, keys).clamp(max=max(len(self.keys) - 1, 0))
         seen = self.keys[place] == keys if len(self.keys) else torch.zeros_like(keys, dtype=torch.bool)
         count = torch.where(seen, self.counts[place] if len(self.keys) else 0, 0).double()
-        return ((count + self.add) / (self.totals[before] + self.add * self.vocabulary)).log().float()
+        return ((count + self.add) / (self.totals[before].double() + self.add * self.vocabulary)).log().float()
 
     def _after(self, ids: Tensor, mask: Tensor | None, state: State) -> State:
         if ids.shape[1] == 0:
