@@ -33,7 +33,7 @@ bench: $(READY)
 
 docs: $(READY)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --clean
 	@echo "docs are in site/index.html"
 
 $(READY): pyproject.toml constraints.txt
