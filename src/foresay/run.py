@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from foresay import recipe as recipes
+from foresay.data.corpus import Corpus
 from foresay.data.prepare import prepare
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
@@ -109,15 +110,20 @@ class Run:
             raise UserError("the text has no tokens; give at least one")
         return math.exp(math.fsum(s.nats for s in scored) / tokens)
 
-    def evaluate(self, *, split: str = "valid", limit: int | None = None) -> Measured:
-        """Loss, perplexity and bits on the run's own held-out text: `valid` or `test`."""
+    def evaluate(self, data: str | None = None, *, split: str = "valid", limit: int | None = None) -> Measured:
+        """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text."""
         if split not in ("valid", "test"):
             raise UserError(f"split={split!r}; allowed: valid, test")
-        prepared = prepare(self.recipe.data, anew(self.recipe.tokens), self.recipe.seed)
-        shards = prepared.valid if split == "valid" else prepared.test
+        recipe = self.recipe
+        if data is not None:
+            corpus = Corpus(train=data, unit=recipe.data.unit, share=0.0)
+            shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
+        else:
+            prepared = prepare(recipe.data, anew(recipe.tokens), recipe.seed)
+            shards = prepared.valid if split == "valid" else prepared.test
         if shards is None:
-            raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or another --split")
-        return evaluate(self.model, self.recipe.train.batches, shards, limit=limit)
+            raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
+        return evaluate(self.model, recipe.train.batches, shards, limit=limit)
 
     def generate(
         self,

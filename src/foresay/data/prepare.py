@@ -47,8 +47,12 @@ def prepare(
     on_progress: Progress | None = None,
     block: int = BLOCK,
     shard: int = SHARD,
+    learnt: bool = False,
 ) -> Prepared:
-    """The shards of a corpus: opened when they are there, else made. `on_progress(stage, fraction)` by bytes."""
+    """The shards of a corpus: opened when they are there, else made. `on_progress(stage, fraction)` by bytes.
+
+    With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained.
+    """
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)
@@ -56,11 +60,11 @@ def prepare(
     _check_lines(corpus, tokens, found)
 
     def write(folder: Path) -> None:
-        Writer(corpus.unit, tokens, tell, block, shard).write(folder, split(corpus, found, seed))
+        Writer(corpus.unit, tokens, tell, block, shard, learnt).write(folder, split(corpus, found, seed))
         if changed := scans.changed():
             raise UserError(f"{changed.name} changed while it was read; run again when it is at rest")
 
-    return open_prepared(made_once(cache, _key(corpus, tokens, found, seed), write))
+    return open_prepared(made_once(cache, _key(corpus, tokens, found, seed, learnt), write))
 
 
 def open_prepared(folder: Path) -> Prepared:
@@ -80,7 +84,7 @@ def _check_lines(corpus: Corpus, tokens: Tokens, found: dict[str, Found]) -> Non
             )
 
 
-def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int) -> str:
+def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, learnt: bool) -> str:
     settings = {name: value for name, value in parts.describe(corpus).items() if name not in ("train", "valid", "test")}
     about = {
         "format": FORMAT,
@@ -88,5 +92,6 @@ def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int) -> 
         "tokens": parts.describe(tokens),
         "sources": {name: [facts.sha256 for _, facts in one.sources] for name, one in found.items()},
         "seed": seed if corpus.holdout == "seed" else None,
+        "vocabulary": tokens.pieces(range(len(tokens))) if learnt else None,
     }
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:40]

@@ -23,15 +23,24 @@ _WORTH = 2**25  # bytes of text from which processes of their own pay for their 
 
 
 class Writer:
-    """Learns the vocabulary from the train part and writes the shards of every part."""
+    """Learns the vocabulary from the train part, unless it is `learnt`, and writes the shards of every part."""
 
-    def __init__(self, unit: str, tokens: Tokens, tell: Progress, block: int = BLOCK, shard: int = SHARD):
-        self.unit, self.tell, self.block, self.shard = unit, tell, block, shard
-        self.tokens: Tokens = parts.anew(tokens)  # the caller's own stays as it is
+    def __init__(
+        self,
+        unit: str,
+        tokens: Tokens,
+        tell: Progress,
+        block: int = BLOCK,
+        shard: int = SHARD,
+        learnt: bool = False,
+    ):
+        self.unit, self.tell, self.block, self.shard, self.learnt = unit, tell, block, shard, learnt
+        self.tokens: Tokens = tokens if learnt else parts.anew(tokens)  # the caller's own stays as it is
 
     def write(self, folder: Path, stretches: Parts) -> None:
         """Fills an empty folder."""
-        self.tokens.learn(self._sample(stretches["train"]))
+        if not self.learnt:
+            self.tokens.learn(self._sample(stretches["train"]))
         self.tokens.save(folder)
         if self.tokens.quick or sum(map(_size, stretches.values())) < _WORTH:
             self._encode_all(folder, stretches, lambda batches: map(self.tokens.encode_many, batches))
