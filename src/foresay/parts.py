@@ -172,7 +172,9 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
     optional = type(None) in typing.get_args(setting.annotation)
     if dataclasses.is_dataclass(setting.annotation):
         return _checked_group(setting.annotation, value, place)
-    if setting.nested and not (value is None and optional):
+    if setting.nested:
+        if value is None and optional:
+            return None
         if not setting.many:
             if isinstance(value, dict) and "kind" not in value and isinstance(setting.default, str):
                 value = {"kind": setting.default, **value}
