@@ -1,0 +1,337 @@
+"""Recipes: YAML 1.2, shorthands, overrides, completion, and saving that reads back the same."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from foresay import parts, recipe
+from foresay.encode.recurrent import Recurrent
+from foresay.errors import UserError
+from foresay.recipe import complete, override, parse, read
+
+SAMPLE = """
+task: language-model
+data: {train: "builtin:python-reference"}          # valid and test: files, or split off by seed
+tokens: {kind: subwords, size: 2000}
+embedding: {kind: lookup, size: 256, dropout: 0.1}
+encoder: {kind: recurrent, cell: lstm, layers: 2, size: 256, bidirectional: false, dropout: 0.1}
+output: {kind: softmax, tied: true}
+train: {steps: 2000, batch: 32, chunk: 64, optimizer: adamw, lr: 0.002, clip: 1.0, save_every: 200, eval_every: 200}
+seed: 1
+"""
+SMALL = {"task": "ngram", "data": {"train": "my.txt"}}
+
+
+def refused(call, *args) -> str:
+    with pytest.raises(UserError) as caught:
+        call(*args)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("1E5", 100000.0),
+        ("2.5e+2", 250.0),
+        (".5", 0.5),
+        ("-.5", -0.5),
+        ("3.", 3.0),
+        ("12", 12),
+        ("+12", 12),
+        ("-7", -7),
+        ("017", 17),
+        ("0o17", 15),
+        ("0x1F", 31),
+        (".inf", math.inf),
+        ("-.Inf", -math.inf),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("1_000", "1_000"),
+        ("12:30", "12:30"),
+        ("2024-01-02", "2024-01-02"),
+        ("1e", "1e"),
+        ("e5", "e5"),
+        ('"1"', "1"),
+        ("'0x1F'", "0x1F"),
+    ],
+)
+def test_scalars_as_in_yaml_1_2(text, value):
+    found = parse(f"a: {text}", "x")["a"]
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
+def test_not_a_number(text):
+    assert math.isnan(parse(text, "x"))
+
+
+def test_no_merge_keys():
+    assert parse("{<<: 1}", "x") == {"<<": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", r"my.yaml is no YAML in line 1: 'a' is given twice"),
+        ("a: 1\nb:\n  c: 1\n  c: 2\n", r"my.yaml is no YAML in line 3: 'c' is given twice"),
+        ("a: 1\nb: [1,\n", r"my.yaml is no YAML in line 3: .*"),
+        ("a: 1\n b: 2\n", r"my.yaml is no YAML in line 2: mapping values are not allowed here"),
+        ("a: !!int abc", r"my.yaml is no YAML: invalid literal .*"),
+        ("a: !!python/object:os.system {}", r"my.yaml is no YAML in line 1: could not determine a constructor .*"),
+        ("a: \x00", r"my.yaml is no YAML: unacceptable character .*"),
+    ],
+)
+def test_text_that_is_no_yaml(text, message):
+    assert re.fullmatch(message, refused(parse, text, "my.yaml"))
+
+
+def test_the_sample_recipe_completes_and_comes_back():
+    first = complete(read(parse(SAMPLE, "sample")))
+    told = first.as_dict()
+    assert told["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 1.0}
+    assert told["encoder"]["layers"] == 2 and told["output"] == {"kind": "softmax", "tied": True, "bias": True}
+    train = told["train"]
+    assert train["steps"] == 2000 and train["optimizer"]["lr"] == 0.002 and train["optimizer"]["kind"] == "adamw"
+    assert train["batches"] == {"kind": "streams", "rows": 32, "chunk": 64, "reset": False, "workers": 0}
+    assert train["clip"] == {"kind": "norm", "limit": 1.0, "first": None, "fall": 0}
+    assert train["save"]["every"] == train["evaluate"]["every"] == 200
+    assert complete(parse(first.as_yaml(), "saved")).as_dict() == told
+
+
+@pytest.mark.parametrize("name", recipe.built_in())
+def test_every_built_in_recipe_comes_back(name, tmp_path):
+    told = complete(read(name)).as_dict()
+    assert told["version"] == recipe.VERSION
+    saved = tmp_path / "recipe.yaml"
+    saved.write_text(complete(read(name)).as_yaml(), "utf-8")
+    assert read(saved) == told
+    assert complete(read(saved)).as_dict() == told
+
+
+@pytest.mark.parametrize("name", recipe.built_in())
+def test_every_built_in_recipe_says_what_it_is(name):
+    assert 10 < len(recipe.built_in()[name]) < 120
+    assert recipe.is_recipe(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e-3", "0o17", "1E5", "yes", "off", "null", "~", "0x1F", "12:30", "1_000", "2024-01-02", ".inf", " a: b #c"],
+)
+def test_a_text_that_looks_like_something_else_comes_back(text):
+    told = complete(SMALL | {"data": {"train": text}})
+    assert parse(told.as_yaml(), "saved")["data"]["train"] == text
+
+
+@pytest.mark.parametrize("number", [1e-300, 1e22, 0.1, 1e-5, 3.0, 123456789.123])
+def test_numbers_come_back_to_the_last_digit(number):
+    found = parse(complete(SMALL | {"add": number}).as_yaml(), "saved")["add"]
+    assert found == number and isinstance(found, float)
+
+
+def test_every_default_is_filled_in():
+    told = complete(SMALL).as_dict()
+    assert list(told) == ["version", "task", "add", "data", "tokens", "train", "seed", "deterministic"]
+    assert told["tokens"]["kind"] == "subwords" and told["seed"] == 1 and told["deterministic"] is False
+    for kind in ("data", "tokens", "train"):
+        settings = parts.settings_of(parts.find(kind, told[kind]["kind"]))
+        assert list(told[kind]) == ["kind", *(setting.name for setting in settings)]
+    bare = complete({"task": "language-model", "data": {"train": "x"}}).as_dict()
+    assert [bare[name]["kind"] for name in ("embedding", "encoder", "output")] == ["lookup", "recurrent", "softmax"]
+
+
+def test_python_objects_save_as_a_recipe():
+    made = SMALL | {"task": "language-model", "encoder": Recurrent(cell="gru", size=6), "tokens": "characters"}
+    told = complete(read(made)).as_dict()
+    cell = {"kind": "gru"}
+    assert told["encoder"] == {
+        "kind": "recurrent",
+        "cell": cell,
+        "size": 6,
+        "layers": 1,
+        "bidirectional": False,
+        "dropout": 0.0,
+    }
+    assert complete(parse(complete(read(made)).as_yaml(), "saved")).as_dict() == told
+
+
+def test_reading_leaves_the_given_dict_alone():
+    given = SMALL | {"train": {"lr": 0.1, "optimizer": {"kind": "sgd"}}}
+    assert read(given)["train"] == {"optimizer": {"kind": "sgd", "lr": 0.1}}
+    override(given, ["data.train=other.txt", "train.optimizer.momentum=0.5"])
+    assert given == SMALL | {"train": {"lr": 0.1, "optimizer": {"kind": "sgd"}}}
+
+
+@pytest.mark.parametrize("short", recipe.SHORTHANDS)
+def test_every_shorthand_means_its_long_form(short):
+    value = {"train.lr": 0.5, "train.schedule": {"kind": "cosine", "warmup": 3}}.get(short, 7)
+    key = short.removeprefix("train.")
+    from_section = complete(read(SMALL | {"train": {key: value}})).as_dict()
+    word = f"{short}={{kind: cosine, warmup: 3}}" if key == "schedule" else f"{short}={value}"
+    from_word = complete(override(read(SMALL), [word])[0]).as_dict()
+    node = from_section
+    for step in recipe.SHORTHANDS[short].split("."):
+        node = node[step]
+    assert from_section == from_word != complete(SMALL).as_dict()
+    assert node == (value if key != "schedule" else {"kind": "cosine", "warmup": 3, "floor": 0.0})
+
+
+def test_shorthand_reaches_below_itself():
+    raw, _ = override(read("lstm"), ["train.schedule.warmup=9", "train.clip=0.25"])
+    assert raw["train"]["optimizer"]["schedule"]["warmup"] == 9
+    assert raw["train"]["clip"] == {"kind": "norm", "limit": 0.25}
+
+
+def test_shorthand_beside_its_long_form_is_refused():
+    both = SMALL | {"train": {"lr": 0.1, "optimizer": {"lr": 0.2}}}
+    assert refused(read, both) == "train.lr and train.optimizer.lr are the same setting; give one of them"
+
+
+def test_clip_can_be_switched_off():
+    assert complete(override(read("lstm"), ["train.clip=null"])[0]).train.clip is None
+
+
+@pytest.mark.parametrize("word", ["encoder=window", "encoder.kind=window"])
+def test_a_changed_kind_drops_the_old_settings_and_says_so(word):
+    raw, notes = override(read("lstm"), [word, "encoder.span=3"])
+    assert raw["encoder"] == {"kind": "window", "span": 3}
+    assert notes == ["encoder is now window: dropped cell, layers, size, dropout"]
+
+
+def test_the_same_kind_drops_nothing():
+    raw, notes = override(read("lstm"), ["encoder=recurrent", "encoder.kind=recurrent"])
+    assert raw == read("lstm") and notes == []
+
+
+def test_a_kind_given_where_none_was_named_keeps_the_settings():
+    raw, notes = override(SMALL | {"train": {"lr": 0.5}}, ["train.optimizer=sgd"])
+    assert raw["train"]["optimizer"] == {"kind": "sgd", "lr": 0.5} and notes == []
+
+
+def test_a_changed_task_drops_the_settings_of_the_old_one():
+    raw, notes = override(read("lstm"), ["task=ngram", "add=0.5"])
+    assert notes == ["task is now ngram: dropped embedding, encoder, output"]
+    assert complete(raw).task.add == 0.5
+
+
+def test_override_opens_a_part_given_by_name():
+    raw, notes = override(read("lstm"), ["encoder.cell.forget_bias=0.5"])
+    assert raw["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 0.5} and notes == []
+    raw, notes = override(raw, ["encoder.cell=gru"])
+    assert raw["encoder"]["cell"] == {"kind": "gru"}
+    assert notes == ["encoder.cell is now gru: dropped forget_bias"]
+
+
+def test_override_reaches_into_lists():
+    layers = [{"kind": "recurrent", "size": 4}, "window"]
+    raw = SMALL | {"task": "language-model", "encoder": {"kind": "stack", "layers": layers}}
+    changed, _ = override(raw, ["encoder.layers.0.size=8", "encoder.layers.1.span=2"])
+    assert changed["encoder"]["layers"] == [{"kind": "recurrent", "size": 8}, {"kind": "window", "span": 2}]
+    assert layers == [{"kind": "recurrent", "size": 4}, "window"]
+    assert override(raw, ["encoder.layers.1=recurrent"])[0]["encoder"]["layers"][1] == "recurrent"
+    for word in ("encoder.layers.2.size=8", "encoder.layers.x=window"):
+        assert refused(override, raw, [word]).endswith("does not exist; allowed: 0 to 1, as the list has 2")
+
+
+def test_override_reaches_into_objects():
+    raw = SMALL | {"task": "language-model", "encoder": Recurrent(cell="gru", size=6)}
+    told = complete(override(raw, ["encoder.size=8"])[0]).as_dict()["encoder"]
+    assert told["size"] == 8 and told["cell"] == {"kind": "gru"}
+
+
+def test_override_makes_what_is_not_there():
+    raw, _ = override(SMALL, ["train.evaluate.every=5", "seed=3", "deterministic=true"])
+    assert raw["train"] == {"evaluate": {"every": 5}} and raw["seed"] == 3 and raw["deterministic"] is True
+
+
+@pytest.mark.parametrize("word", ["encoder.size", "=5", "encoder..size=5", ".size=5", "5=5", "a-b=5", "encoder.=5", ""])
+def test_words_that_are_no_settings(word):
+    message = f"{word!r} is no setting; allowed: key=value, such as encoder.size=512"
+    assert refused(override, SMALL, [word]) == message
+
+
+def test_a_value_that_is_no_yaml_names_the_word():
+    assert refused(override, SMALL, ["seed=[1"]).startswith("seed=[1 is no YAML in line 1")
+
+
+def changed(word: str) -> str:
+    return refused(lambda: complete(override(read("lstm"), [word])[0]))
+
+
+def names(kind: str) -> str:
+    return ", ".join(parts.names(kind))
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("encoder.size='256'", "encoder.size='256'; allowed: an integer > 0"),
+        ("encoder.size=-1", "encoder.size=-1; allowed: an integer > 0"),
+        ("encoder.dropout=1.0", "encoder.dropout=1.0; allowed: a number >= 0 and < 1"),
+        ("encoder.cell=lsmt", f"encoder.cell='lsmt' is no cell; allowed: {names('cell')}; did you mean 'lstm'?"),
+        ("output.tied=yes", "output.tied='yes'; allowed: true or false"),
+        ("train.lr=fast", "train.optimizer.lr='fast'; allowed: a number > 0"),
+        ("train.evaluate=5", "train.evaluate=5; allowed: settings such as {every: ...}"),
+        ("train.precision=half", "train.precision='half'; allowed: one of float32, bfloat16, float16"),
+        ("data.train=7", "data.train=7; allowed: text"),
+        ("data=7", f"data=7; allowed: a name ({names('data')}) or {{kind: name, ...}}"),
+        ("seed=1.5", "seed=1.5; allowed: an integer >= 0 and < 9223372036854775808"),
+        ("seed=-1", "seed=-1; allowed: an integer >= 0 and < 9223372036854775808"),
+        ("deterministic=1", "deterministic=1; allowed: true or false"),
+        ("version=2", "version=2 of the recipe; this Foresay reads 1: install the one that wrote it"),
+        ("task=ngrm", f"task='ngrm' is no task; allowed: {names('task')}; did you mean 'ngram'?"),
+        ("task=5", f"task=5; allowed: {names('task')}"),
+    ],
+)
+def test_mistakes_are_one_line(word, message):
+    assert changed(word) == message
+
+
+def test_an_unknown_key_names_the_nearest():
+    top = "embedding, encoder, output, version, task, data, tokens, train, seed, deterministic"
+    assert changed("encodr.size=5") == (
+        f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
+    )
+    inner = "cell, size, layers, bidirectional, dropout"
+    assert changed("encoder.sise=5") == (
+        f"encoder.sise is no setting of encoder recurrent; allowed: {inner}; did you mean 'size'?"
+    )
+
+
+def test_data_and_task_are_needed():
+    assert refused(complete, {"data": {"train": "x"}}) == f"task=None; allowed: {names('task')}"
+    assert refused(complete, {"task": "ngram"}) == "data.train is missing; data text needs it: text"
+
+
+def test_a_key_that_is_no_text():
+    assert refused(complete, SMALL | {5: 1}).startswith("5 is no setting of a ngram recipe; allowed: add, version")
+
+
+def test_reading_what_is_no_recipe(tmp_path: Path):
+    assert refused(read, "lsmt").endswith("or a .yaml file; did you mean 'lstm'?")
+    assert refused(read, tmp_path / "none.yaml").startswith(f"{tmp_path / 'none.yaml'} does not exist; give a .yaml")
+    (tmp_path / "list.yaml").write_text("- 1\n", "utf-8")
+    assert "list.yaml holds no recipe; allowed: 'task: ...'" in refused(read, tmp_path / "list.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"task: caf\xe9\n")
+    assert "latin.yaml cannot be read as a recipe" in refused(read, tmp_path / "latin.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    assert "folder.yaml cannot be read as a recipe" in refused(read, tmp_path / "folder.yaml")
+
+
+def test_what_names_a_recipe():
+    assert [recipe.is_recipe(word) for word in ("lstm", "my.yaml", "my.yml", "my.txt", "lstmm")] == [True] * 3 + [
+        False
+    ] * 2
