@@ -27,7 +27,7 @@ from foresay.kernels.switch import plain
 # Bytes of logits at a time: enough rows for the products to run at full speed.
 CPU_CHUNK, GPU_CHUNK = 16 << 20, 512 << 20
 # Bytes of logits in all up to which the plain twin is faster and its memory no matter.
-CPU_SMALL, GPU_SMALL = 1 << 20, 128 << 20
+CPU_SMALL, GPU_SMALL = 1 << 20, 256 << 20
 
 
 def linear_cross_entropy(
