@@ -3,9 +3,9 @@
     sinusoidal:  P[t, 2i] = s sin(t / 10000^(2i/D)),  P[t, 2i+1] = s cos(t / 10000^(2i/D))    (Vaswani et al. 2017)
     learnt:      P[t] = a row of a table with `longest` rows
 
-Their s is 1 and their x is scaled up by sqrt(D); ours is s = sqrt(2/D), so that a position is of length 1, as the vectors
-of the lookup embedding are at their beginning, and does not drown them: after 150 steps of a small character model the
-loss was 2.31 against 2.63 with s = 1 and 2.51 with the scaled x.
+Their s is 1 and their x is scaled up by sqrt(D); ours is s = sqrt(2/D), so that a position has length 1, as the vectors
+of the lookup embedding have at their beginning, and does not drown them: after 150 steps of a small character model
+the loss was 2.31 against 2.63 with s = 1 and 2.51 with the scaled x.
 
 position (B, T) -> (B, T, D), or a 0 that adds nothing.
 """
