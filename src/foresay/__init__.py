@@ -13,6 +13,8 @@ The names below are loaded when first used: importing foresay does nothing else.
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +34,21 @@ _HOMES = {
     "load": "foresay.run",
     "train": "foresay.start",
 }
+
+
+class _Package(types.ModuleType):
+    """Keeps `foresay.train` the function: importing the folder of that name would bind the folder in its place."""
+
+    @property
+    def train(self) -> Any:
+        return importlib.import_module(_HOMES["train"]).train
+
+    @train.setter
+    def train(self, _folder: types.ModuleType) -> None:
+        """What the import system does after `import foresay.train`; `from foresay.train import ...` needs it not."""
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
