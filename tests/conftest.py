@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()
+from tests.forks import Forks
+
+WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,3 +59,11 @@ TINY = {
 def tiny(corpus: Path) -> dict:
     """A recipe that trains in about a second."""
     return TINY | {"data": {"train": str(corpus)}}
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Real processes at the price of a fork."""
+    server = Forks()
+    yield server
+    server.close()

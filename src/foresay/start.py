@@ -35,11 +35,12 @@ from foresay.train.progress import Metrics, Watch, spelt, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
+Source = str | Path | dict[str, Any] | None
 Settings = Sequence[str] | Mapping[str, Any]
 
 
 def train(
-    source: str | Path | dict[str, Any] | None = None,
+    source: Source = None,
     settings: Settings = (),
     *,
     out: str | Path | None = None,
@@ -70,14 +71,17 @@ def train(
             if there:
                 recipe, budget = recipes.complete(recipes.read(saved)), None
             seconds = None if budget is None else 60.0 * budget - (time.perf_counter() - began)
-            _train_in(folder, recipe, seconds, there, place, watch)
+            if there and folders.is_finished(folder):
+                watch.note(f"{folder} is finished; nothing to resume")
+            else:
+                _train_in(folder, recipe, seconds, there, place, watch)
     finally:
         watch.close()
     return load(folder, device)
 
 
 def _new_recipe(
-    source: str | Path | dict[str, Any] | None, words: list[str], minutes: float | None, place: torch.device, watch: Watch
+    source: Source, words: list[str], minutes: float | None, place: torch.device, watch: Watch
 ) -> tuple[Recipe, float | None]:
     """A checked recipe, and the minutes it is to be fitted to, if any."""
     if source is None:
@@ -143,10 +147,10 @@ def _train_in(
         recipe = _fitted(recipe, prepared, left, folder, place)
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left")
     if there:
-        _same_tokens(folder, tokens)
+        _check_same_text(folder, prepared)
     else:
         tokens.save(folder)
-        folders.write_config(folder, recipe.task.part_name, len(tokens))
+        folders.write_config(folder, recipe.task.part_name, len(tokens), prepared.folder.name)
         write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
     memory = PeakMemory(place)
     model = build(recipe, len(tokens), place)
@@ -219,7 +223,8 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     write_results(folder, results)
     write_card(folder, recipe, results)
     write_curve(folder)
-    folders.write_model(folder, model.tensors(), recipe.task.part_name, len(prepared.tokens))
+    task, vocabulary = recipe.task.part_name, len(prepared.tokens)
+    folders.write_model(folder, model.tensors(), task, vocabulary, prepared.folder.name)
 
 
 def tokens_for(source: str) -> dict[str, Any]:
@@ -228,12 +233,10 @@ def tokens_for(source: str) -> dict[str, Any]:
     return choose(source, sample, size, "cpu").recipe["tokens"]
 
 
-def _same_tokens(folder: Path, tokens: Any) -> None:
-    """A run can only go on with the vocabulary it began with."""
-    kept = recipes.complete(recipes.read(folder / "recipe.yaml")).tokens
-    kept.load(folder)
-    if kept.pieces(range(len(kept))) != tokens.pieces(range(len(tokens))):
-        raise UserError(f"the text has changed since {folder} began: its vocabulary differs; start a new run")
+def _check_same_text(folder: Path, prepared: Prepared) -> None:
+    """A run can only go on with the text it began with; a prepared text is named by its contents."""
+    if folders.read_config(folder)["data"] != prepared.folder.name:
+        raise UserError(f"the text has changed since {folder} began; put it back, or start a new run")
 
 
 def _words(settings: Settings) -> list[str]:

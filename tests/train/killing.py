@@ -1,36 +1,55 @@
-"""Trains a run that kills itself (SIGKILL) again and again, each time in a forked child, until it is done.
-
-    python killing.py DEVICE RECIPE OUT KILL...     KILL is a step (12) or a file write inside a checkpoint (save:3)
-"""
+"""Hooks for a forked command (tests/forks.py): it kills itself, or waits to be stopped, at a chosen moment."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-
-import torch
+import time
+from collections.abc import Callable
 
 from foresay import start
 from foresay.train import checkpoint
 from foresay.train.loop import Trainer
-from foresay.train.progress import Watch
 
 
-def die_at_step(step: int) -> None:
+def die(kill: str) -> None:
+    """SIGKILL after a step ("12"), or half-way through a file of a numbered checkpoint ("save:2")."""
+    start.write_curve = lambda _: None  # half the time of so small a run
+    if kill.startswith("save:"):
+        _die_in_save(int(kill[5:]))
+    elif kill:
+        _after_step(int(kill), lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def wait(step: int, number: int) -> None:
+    """Says so on standard error after a step and waits there for a signal."""
+
+    def until_it_comes() -> None:
+        handler, came = signal.getsignal(number), []
+        assert callable(handler)
+        signal.signal(number, lambda *given: (came.append(True), handler(*given)))
+        sys.stderr.write(f"waiting after step {step}\n")
+        sys.stderr.flush()
+        while not came:
+            time.sleep(0.01)
+
+    _after_step(step, until_it_comes)
+
+
+def _after_step(step: int, do: Callable[[], None]) -> None:
     whole = Trainer.train_step
 
     def train_step(self, batches):
         done = whole(self, batches)
         if self.counters.step == step:
-            os.kill(os.getpid(), signal.SIGKILL)
+            do()
         return done
 
     Trainer.train_step = train_step
 
 
-def die_in_save(write: int) -> None:
-    """In the middle of the `write`-th file of a numbered checkpoint: half of it is on the disk."""
+def _die_in_save(write: int) -> None:
     whole, seen = checkpoint._write, [0]
 
     def half(path, data):
@@ -42,24 +61,3 @@ def die_in_save(write: int) -> None:
         return whole(path, data)
 
     checkpoint._write = half
-
-
-def main(device: str, recipe: str, out: str, *kills: str) -> None:
-    for kill in (*kills, ""):
-        child = os.fork()
-        if child == 0:
-            torch.set_num_threads(1)
-            if kill.startswith("save:"):
-                die_in_save(int(kill[5:]))
-            elif kill:
-                die_at_step(int(kill))
-            start.train(recipe, out=out, resume=True, device=device, watch=Watch())
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
-        expected = signal.SIGKILL if kill else 0
-        if os.waitstatus_to_exitcode(status) != -expected:
-            sys.exit(f"kill {kill!r}: the child ended with {os.waitstatus_to_exitcode(status)}")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
