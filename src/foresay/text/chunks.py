@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from tokenizers import Tokenizer
 
 CHUNKS = 2**18  # remembered at most: about 60 MB
 IDS = 2**22  # in all of them
+_AT_ONCE = 2**14  # chunks; the library needs about 1 kB for each while it encodes
 
 
 class Chunks:
@@ -58,11 +59,14 @@ class Chunks:
         new = self.numbers.new
         if not new:
             return
-        found = _encode_batch(self.library, new)
-        lengths = np.array([len(ids) for ids in found], dtype=np.int64)
+        found: list[list[int]] = []
+        for start in range(0, len(new), _AT_ONCE):
+            found += _encode_batch(self.library, new[start : start + _AT_ONCE])
+        lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+        ids = np.fromiter(chain.from_iterable(found), dtype=np.uint32, count=int(lengths.sum()))
         self.begins = np.concatenate([self.begins, len(self.ids) + np.cumsum(lengths) - lengths])
         self.lengths = np.concatenate([self.lengths, lengths])
-        self.ids = np.concatenate([self.ids, *(np.array(ids, dtype=np.uint32) for ids in found)])
+        self.ids = np.concatenate([self.ids, ids])
         new.clear()
 
     def _forget(self) -> None:

@@ -106,7 +106,10 @@ def serve(folder: str) -> None:
         found = tokens.encode_many(texts)
         sink.write(np.array([len(found), *map(len, found)], dtype=np.int64).tobytes())
         sink.write(np.concatenate(found).astype(np.uint32, copy=False).tobytes())
-        sink.flush()
+        try:
+            sink.flush()
+        except BrokenPipeError:  # nobody waits for the ids any more
+            os._exit(1)
 
 
 def _numbers(file: BinaryIO | object, count: int, dtype: type) -> np.ndarray:

@@ -32,7 +32,7 @@ _CHUNK = re.compile(r" ?[^ \n]+|\n| +(?![^ \n])")
 _SMALLEST = len(SPECIALS) + 256
 _PIECE = 2**16  # characters handed to the library at a time; it holds 256 of them
 # Bytes of different words the library may hold while it learns, at about 50 bytes of memory each.
-_DISTINCT = 2**23
+_DISTINCT = 2**22
 
 
 @part("tokens", "subwords")
