@@ -89,14 +89,14 @@ def _new_recipe(
     if isinstance(source, dict) or recipes.is_recipe(str(source)):
         raw = recipes.read(source)
     else:
-        sample, size = peek(str(source))
-        chosen = choose(str(source), sample, size, place.type)
-        for reason in chosen.reasons:
-            watch.note(f"chosen: {reason}")
-        raw = chosen.recipe
         if minutes is None and not any(word.startswith("train.steps=") for word in words):
             minutes = DEFAULT_MINUTES
             watch.note(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
+        sample, size = peek(str(source))
+        chosen = choose(str(source), sample, size, place.type, minutes or DEFAULT_MINUTES)
+        for reason in chosen.reasons:
+            watch.note(f"chosen: {reason}")
+        raw = chosen.recipe
     raw, notes = recipes.override(raw, words)
     for note in notes:
         watch.note(note)
@@ -230,7 +230,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
 def tokens_for(source: str) -> dict[str, Any]:
     """The tokens chosen for a text when nothing is said: what `compare` gives every model."""
     sample, size = peek(source)
-    return choose(source, sample, size, "cpu").recipe["tokens"]
+    return choose(source, sample, size, "cpu", DEFAULT_MINUTES).recipe["tokens"]
 
 
 def _check_same_text(folder: Path, prepared: Prepared) -> None:

@@ -1,6 +1,7 @@
-"""No settings needed: looks at the text, its size and the device, and writes a recipe for it.
+"""No settings needed: looks at the text, its size, the device and the time, and writes a recipe for it.
 
-Every choice comes with its reason, is printed, and stands in the saved recipe, where it can be changed.
+Every choice comes with its reason, is printed, and stands in the saved recipe, where it can be changed. The numbers
+behind the choices were measured on texts in English and Chinese: docs/log.md.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from foresay.text.script import detect
 
 SMALL = 4_000_000  # bytes under which a text has too few words to learn subwords well from
 TINY = 300_000
+CHUNK = 64
+UPDATES = 1500  # a model needs about so many steps to get anywhere, however few tokens each has
+SPEED = {"cpu": 1e11, "cuda": 2e13}  # multiply-adds and additions per second, roughly: two cores, one large GPU
 
 
 @dataclass(frozen=True)
@@ -22,49 +26,78 @@ class Chosen:
     reasons: list[str]
 
 
-def choose(source: str, sample: str, size: int, device: str) -> Chosen:
+@dataclass(frozen=True)
+class Look:
+    """What was seen: the kind of tokens and how many symbols and tokens there will be, roughly."""
+
+    tokens: dict[str, Any]
+    why: str
+    symbols: int
+    length: float
+
+
+def choose(source: str, sample: str, size: int, device: str, minutes: float) -> Chosen:
     """A recipe for the text `source` of `size` bytes, of which `sample` is a part."""
-    tokens, why_tokens = _tokens(sample, size)
-    encoder, embedding, why_model = _model(size, device, wide=tokens["kind"] != "characters")
-    rows = 64 if device == "cuda" else 32
-    lr = 0.003 if encoder["size"] <= 512 else 0.002
+    look = _look(sample, size)
+    width, why_width = _width(size, device, minutes)
+    vectors = 256 if look.symbols > 1000 else 128
+    work = 6 * (4 * width * (width + vectors) + vectors * (width + look.symbols))  # per token, forward and back
+    affordable = 0.8 * 60 * minutes * SPEED.get(device, 1e11) / work
+    rows = _rows(affordable, device)
+    passes = affordable / look.length
+    dropout = 0.1 if passes < 2 else 0.25 if passes < 5 else 0.4
+    tied = vectors >= 256
     recipe = {
         "task": "language-model",
         "data": {"train": source},
-        "tokens": tokens,
-        "embedding": embedding,
-        "encoder": encoder,
-        "output": {"kind": "softmax", "tied": embedding["size"] >= 256},
+        "tokens": look.tokens,
+        "embedding": {"kind": "lookup", "size": vectors},
+        "encoder": {"kind": "recurrent", "cell": "lstm", "layers": 1, "size": width, "dropout": dropout},
+        "output": {"kind": "softmax", "tied": tied},
         "train": {
-            "batches": {"kind": "streams", "rows": rows, "chunk": 64},
-            "optimizer": {"kind": "adamw", "lr": lr, "schedule": {"kind": "cosine", "warmup": 50, "floor": 0.02}},
+            "batches": {"kind": "streams", "rows": rows, "chunk": CHUNK},
+            "optimizer": {"kind": "adamw", "lr": 0.004, "schedule": {"kind": "cosine", "warmup": 50, "floor": 0.02}},
             "precision": "bfloat16" if device == "cuda" else "float32",
         },
     }
-    return Chosen(recipe, [why_tokens, why_model, f"lr {lr}, {rows} rows of 64 tokens: state is carried over"])
+    reasons = [
+        look.why,
+        why_width,
+        f"{rows} rows of {CHUNK} tokens a step: time for about {affordable / 1e6:.1f} million tokens",
+        f"dropout {dropout}: about {passes:.1f} passes over the text",
+    ]
+    return Chosen(recipe, reasons)
 
 
-def _tokens(sample: str, size: int) -> tuple[dict[str, Any], str]:
+def _look(sample: str, size: int) -> Look:
     script = detect(sample)
-    if script.han > 0.3:
-        return {
-            "kind": "characters",
-            "min_count": 2,
-        }, f"characters: {100 * script.han:.0f} % of the text is Chinese or Japanese"
+    share = script.han + script.kana
+    bytes_per_character = max(len(sample.encode()), 1) / max(len(sample), 1)
+    characters = size / bytes_per_character
+    if share > 0.3:
+        why = f"characters: {100 * share:.0f} % of the text is Chinese or Japanese"
+        return Look({"kind": "characters", "min_count": 2}, why, 6000, characters)
     if size < SMALL:
-        return {"kind": "characters"}, f"characters: {size / 1e6:.1f} MB is little text to learn subwords from"
-    vocabulary = 4000 if size < 20 * SMALL else 16000
-    return {"kind": "subwords", "size": vocabulary}, f"{vocabulary} subwords: {size / 1e6:.0f} MB of text"
+        why = f"characters: {size / 1e6:.1f} MB is little text to learn subwords from"
+        return Look({"kind": "characters"}, why, 100, characters)
+    symbols = 4000 if size < 20 * SMALL else 16000
+    return Look({"kind": "subwords", "size": symbols}, f"{symbols} subwords: {size / 1e6:.0f} MB of text", symbols, size / 3.5)
 
 
-def _model(size: int, device: str, wide: bool) -> tuple[dict[str, Any], dict[str, Any], str]:
-    encoder: dict[str, Any] = {"kind": "recurrent", "cell": "lstm", "layers": 1, "size": 512, "dropout": 0.1}
+def _width(size: int, device: str, minutes: float) -> tuple[int, str]:
     if size < TINY:
-        encoder |= {"size": 256, "dropout": 0.3}
-        why = "a small LSTM with dropout: little text"
-    elif device == "cuda":
-        encoder |= {"size": 1024, "layers": 2, "dropout": 0.5 if size < SMALL else 0.2}
-        why = "a two-layer LSTM: there is a GPU"
-    else:
-        why = "a one-layer LSTM: it learns most per minute on a CPU"
-    return encoder, {"kind": "lookup", "size": 256 if wide else 128}, why
+        return 256, f"a small LSTM, 256 wide: {size / 1e3:.0f} kB is little text"
+    if device == "cuda":
+        return 1024, "an LSTM 1024 wide: there is a GPU"
+    if minutes >= 6:
+        return 640, "an LSTM 640 wide: it learns most in some minutes on a CPU"
+    return 512, "an LSTM 512 wide: it learns most in a few minutes on a CPU"
+
+
+def _rows(tokens: float, device: str) -> int:
+    """As many rows as leave enough steps, a power of two."""
+    most = 128 if device == "cuda" else 32
+    rows = 8
+    while rows < most and tokens / (2 * rows * CHUNK) >= UPDATES:
+        rows *= 2
+    return rows
