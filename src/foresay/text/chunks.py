@@ -2,8 +2,8 @@
 
 A text is cut into chunks at places where no token can cross (white space). Chunks repeat: each is numbered when it is
 first met, the new ones go to the library all at once and on all cores, and the ids of the whole text are gathered by
-number. The ids are exactly the library's. Measured on 16 MB of English-like text, 8000 subwords, 2 cores, this one
-thread: 15 MB/s, against 5 for the library alone on both.
+number. The ids are exactly the library's. Measured per second of processor time on 16 MB of English-like text, 8000
+subwords: 7 MB the first time and 13 MB when the chunks are known, against 2.2 MB for the library alone.
 """
 
 from __future__ import annotations
