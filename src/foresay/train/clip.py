@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from foresay.errors import UserError
 from foresay.parts import Count, Rate, part
 
 
@@ -24,6 +25,8 @@ class Clip:
     part_kind = "clip"
 
     def __init__(self, limit: float, first: float | None, fall: int):
+        if (first is None) != (fall == 0):
+            raise UserError(f"clip: first={first}, fall={fall}; allowed: both, for a limit that falls, or neither")
         self.limit, self.first, self.fall = limit, first, fall
 
     def threshold(self, step: int) -> float:
@@ -92,4 +95,4 @@ def gradient_norm(model: nn.Module) -> Tensor:
 
 def _scale(found: Iterable[Tensor], norm: Tensor, limit: float) -> None:
     factor = (limit / norm).clamp(max=1.0)
-    torch._foreach_mul_(list(found), factor)
+    torch._foreach_mul_(list(found), factor)  # pyright: ignore[reportPrivateImportUsage]

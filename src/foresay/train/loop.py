@@ -9,6 +9,7 @@ same bytes as one left alone.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -82,8 +83,9 @@ class Loop:
 class Interrupted(Exception):
     """SIGINT or SIGTERM came; the run was saved."""
 
-    def __init__(self, number: int):
-        super().__init__(f"stopped by {signal.Signals(number).name}; saved")
+    def __init__(self, number: int, step: int, folder: Path):
+        name = signal.Signals(number).name
+        super().__init__(f"stopped by {name} at step {step}; saved: foresay train --resume --out {folder} goes on")
         self.code = 128 + number
 
 
@@ -134,7 +136,9 @@ class Trainer:
                 if counters.step % loop.save.every == 0 or received:
                     self.save()
                 if received:
-                    raise Interrupted(received[0])
+                    raise Interrupted(received[0], counters.step, self.folder)
+        if counters.best is None:
+            self.evaluate()
 
     def train_step(self, batches: list[Batch]) -> tuple[float, float]:
         """One step over one or more batches; the mean loss and the norm of the gradient."""
@@ -154,7 +158,7 @@ class Trainer:
         self.scaler.unscale_(self.optimizer)
         norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
         mean, length = torch.stack([total.float(), norm.float()]).tolist()
-        if _finite(mean) and _finite(length):
+        if math.isfinite(mean) and math.isfinite(length):
             self.scaler.step(self.optimizer)
             counters.skipped_in_a_row = 0
         else:
@@ -175,19 +179,19 @@ class Trainer:
             self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
         if counters.skipped_in_a_row >= MOST_SKIPPED:
             raise UserError(
-                f"loss={loss} for {MOST_SKIPPED} steps in a row up to step {counters.step + 1}; "
-                "it must be finite: lower train.lr or train.clip, and resume or start again"
+                f"loss={loss}, gradient norm={norm} at step {counters.step + 1}, the last of {MOST_SKIPPED} in a row; "
+                "both must be finite: start a new run with a lower train.lr or train.clip"
             )
 
     def _report(self, loss: float, norm: float) -> None:
         counters = self.counters
-        if _finite(loss):
+        if math.isfinite(loss):
             counters.loss_sum += loss
             counters.loss_steps += 1
         every = max(1, min(self.loop.steps // 200, 50))
         if counters.step % every and counters.step != self.loop.steps:
             return
-        mean = counters.loss_sum / max(counters.loss_steps, 1)
+        mean = counters.loss_sum / counters.loss_steps if counters.loss_steps else math.nan
         counters.loss_sum, counters.loss_steps = 0.0, 0
         rate = self.loop.optimizer.rate(counters.step - 1, self.loop.steps)
         line = {"step": counters.step, "loss": mean, "lr": rate, "norm": norm, "tokens": counters.tokens}
@@ -205,8 +209,9 @@ class Trainer:
         line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
         self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
         self.watch.evaluated(counters.step, measured)
-        if counters.best is None or measured.loss < counters.best:
-            counters.best, counters.best_step, counters.stale = measured.loss, counters.step, 0
+        loss = measured.loss if math.isfinite(measured.loss) else math.inf
+        if counters.best is None or loss < counters.best:
+            counters.best, counters.best_step, counters.stale = loss, counters.step, 0
             saved = {"step": counters.step, "valid": measured.as_dict()}
             checkpoint.save_checkpoint(self.checkpoints, "best", {"model": self.model.tensors()}, saved)
         else:
@@ -225,10 +230,15 @@ class Trainer:
         tensors = {
             "model": self.model.tensors(),
             "optimizer": optimizer_tensors(self.optimizer),
-            "carried": flatten_state(self.carried) if self.carried is not None else {},
+            # Copies: two names of a state may share their memory, which a file cannot.
+            "carried": flatten_state(map_state(self.carried or {}, Tensor.clone)),
             "random": random,
         }
-        state = {"counters": asdict(self.counters), "scaler": self.scaler.state_dict()}
+        state = {
+            "counters": asdict(self.counters),
+            "scaler": self.scaler.state_dict(),
+            "optimizer": self.loop.optimizer.part_name,
+        }
         checkpoint.save_checkpoint(self.checkpoints, name, tensors, state)
         checkpoint.point_to_latest(self.checkpoints, name)
         checkpoint.prune(self.checkpoints, self.loop.save.keep)
@@ -243,18 +253,30 @@ class Trainer:
         path, tensors, state = found
         self.model.restore(self._here(tensors["model"]), str(path))
         try:
+            if state["optimizer"] != self.loop.optimizer.part_name:
+                raise ValueError(f"its optimizer is {state['optimizer']}")
             restore_optimizer(self.optimizer, tensors["optimizer"])
-            self.counters = Counters(**state["counters"])
             self.scaler.load_state_dict(state["scaler"])
+            self.counters = Counters(**state["counters"])
+            self.carried = map_state(unflatten_state(tensors["carried"]), lambda t: t.to(self.device)) or None
             torch.set_rng_state(tensors["random"]["cpu"])
             if self.device.type == "cuda":
                 torch.cuda.set_rng_state(tensors["random"]["cuda"], self.device)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise UserError(f"{path} is of another recipe: {error}; use the run's own recipe.yaml") from None
-        carried = unflatten_state(tensors["carried"])
-        self.carried = map_state(carried, lambda t: t.to(self.device)) if carried else None
         self.metrics.cut(self.counters.step)
+        self._check_best()
         return True
+
+    def _check_best(self) -> None:
+        """The best weights so far must be whole; when they are not, later ones take their place."""
+        if self.counters.best is None:
+            return
+        try:
+            checkpoint.load_checkpoint(self.checkpoints / "best")
+        except UserError as error:
+            self.watch.note(f"{error}; the best from here on is kept")
+            self.counters.best = None
 
     def _here(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         return {name: tensor.to(self.device) for name, tensor in tensors.items()}
@@ -266,10 +288,6 @@ class Trainer:
         tensors, state = checkpoint.load_checkpoint(self.checkpoints / "best")
         self.model.restore(self._here(tensors["model"]), "checkpoints/best")
         return state
-
-
-def _finite(value: float) -> bool:
-    return value - value == 0.0
 
 
 @contextmanager

@@ -18,6 +18,7 @@ class Optimizer:
     """`open(model)` gives the torch optimiser; `rate(step, steps)` is the learning rate at a step."""
 
     part_kind = "optimizer"
+    part_name: str
     lr: float
     schedule: Schedule
 

@@ -11,10 +11,11 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from foresay.train.checkpoint import write_file
 from foresay.train.evaluate import Measured
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -136,24 +137,30 @@ class Metrics:
         self.path = path
 
     def write(self, line: dict[str, Any]) -> None:
-        clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in line.items()}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(clean) + "\n")
+            file.write(json.dumps(without_nan(line)) + "\n")
 
     def read(self) -> list[dict[str, Any]]:
         """Every whole line; a last line cut short by a kill is left out."""
         if not self.path.exists():
             return []
         found = []
-        for line in self.path.read_text("utf-8").split("\n"):
-            try:
+        for line in self.path.read_text("utf-8", errors="replace").split("\n"):
+            with suppress(ValueError):
                 found.append(json.loads(line))
-            except ValueError:
-                continue
-        return found
+        return [line for line in found if isinstance(line, dict)]
 
     def cut(self, step: int) -> None:
         """Forgets what was written after `step`: it will be done again."""
         kept = [line for line in self.read() if line.get("step", 0) <= step]
         if self.path.exists():
-            self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), "utf-8")
+            write_file(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+
+
+def without_nan(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: null in their place."""
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

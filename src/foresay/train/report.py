@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 from foresay import __version__
 from foresay.recipe import Recipe
 from foresay.train.checkpoint import write_file
-from foresay.train.progress import Metrics
+from foresay.train.progress import Metrics, without_nan
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
 
 
 def write_results(folder: Path, results: dict[str, Any]) -> None:
     """`results.json`: parameters, seconds, tokens, peak memory and what was measured."""
-    write_file(folder / "results.json", (json.dumps(results, indent=1) + "\n").encode())
+    write_file(folder / "results.json", (json.dumps(without_nan(results), indent=1) + "\n").encode())
 
 
 def read_results(folder: Path) -> dict[str, Any]:
@@ -108,11 +109,14 @@ def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label:
                           color=colour, fontsize=9, va="center")  # fmt: skip
     axes.set_xlabel("seconds of training")
     axes.set_ylabel(label)
-    axes.set_title(title, loc="left")
+    axes.set_title(title, loc="left", parse_math=False)  # $ is no formula in a folder's name
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     axes.margins(x=0.08)
-    axes.legend(frameon=False)
+    for text in axes.legend(frameon=False).get_texts():
+        text.set_parse_math(False)
     held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=130)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # a name in a script that the font does not have
+        figure.savefig(held, format="png", dpi=130)
     write_file(path, held.getvalue())
