@@ -1,0 +1,163 @@
+"""The causal language model: values worked out apart, ties, refusals, and that it learns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from foresay import parts, recipe
+from foresay.data.batch import Batch
+from foresay.encode.recurrent import Recurrent
+from foresay.errors import UserError
+from foresay.models.language_model import LanguageModel
+from foresay.text.tokens import START, STOP
+
+V = 13
+LSTM = {"kind": "recurrent", "size": 7}
+ENCODERS: dict[str, dict[str, Any]] = {
+    "lstm": LSTM,
+    "window": {"kind": "window", "span": 3, "size": 7},
+    "transformer": {"kind": "transformer", "size": 8, "layers": 2, "heads": 2},
+}
+
+
+def build(encoder: Any = LSTM, output: Any = "softmax", embedding: Any = None) -> LanguageModel:
+    torch.manual_seed(1)
+    model = LanguageModel(embedding or {"kind": "lookup", "size": 5}, encoder, output)
+    model.build(V)
+    return model.double().eval()
+
+
+def text(rows: int = 3, steps: int = 6) -> torch.Tensor:
+    torch.manual_seed(2)
+    return torch.randint(5, V, (rows, steps))
+
+
+def batch_of(targets: torch.Tensor, **fields: Any) -> Batch:
+    ids = torch.cat([torch.full((len(targets), 1), START), targets[:, :-1]], 1)
+    return Batch(ids=ids, targets=targets, **fields)
+
+
+def test_probabilities_against_numpy():
+    """One-hot input, a window of one: P(w | u) = softmax(W tanh(A[:, u] + a) + b)[w]."""
+    model = build({"kind": "window", "span": 1, "size": 4}, embedding="onehot")
+    dense = model.encoder.dense[0]
+    inner, bias, outer, outer_bias = (
+        tensor.detach().numpy() for tensor in (dense.weight, dense.bias, model.output.weight, model.output.bias)
+    )
+    logits = np.tanh(inner.T + bias) @ outer.T + outer_bias
+    table = np.log(np.exp(logits) / np.exp(logits).sum(1, keepdims=True))  # row u: log P(. | u)
+    found, _ = model.score(torch.tensor([[5, 9, 9, STOP]]))
+    expected = [table[START, 5], table[5, 9], table[9, 9], table[9, STOP]]
+    assert found[0].tolist() == pytest.approx(expected, abs=1e-12)
+    after, _ = model.step(torch.tensor([[5, 9]]), model.begin(1))
+    assert after[0].tolist() == pytest.approx(table[9].tolist(), abs=1e-12)
+
+
+def test_a_model_that_knows_nothing_has_perplexity_v():
+    model = build()
+    with torch.no_grad():
+        model.output.weight.zero_()
+    log_probs, _ = model.score(text())
+    assert math.exp(-log_probs.mean().item()) == pytest.approx(V, rel=1e-12)
+    assert model.loss(batch_of(text()))[0].item() == pytest.approx(math.log(V), rel=1e-12)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_loss_is_the_mean_of_what_is_measured(encoder):
+    model = build(ENCODERS[encoder])
+    mask = torch.arange(6) < torch.tensor([[6], [2], [0]])
+    batch = batch_of(text(), mask=mask)
+    measured = model.measure(batch)[0]
+    assert model.loss(batch)[0].item() == pytest.approx(-measured.sum().item() / 8, rel=1e-10)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_packed_documents_are_worth_what_they_are_alone(encoder):
+    """Two documents in one row: <start> a b c <stop> <start> d e <stop>."""
+    model = build(ENCODERS[encoder])
+    one, two = [5, 6, 7, STOP], [8, 9, STOP]
+    ids = torch.tensor([[START, *one[:-1], START, *two[:-1]]])
+    batch = Batch(ids=ids, targets=torch.tensor([one + two]), starts=ids == START)
+    alone = [value for document in (one, two) for value in model.score(torch.tensor([document]))[0][0].tolist()]
+    assert model.measure(batch)[0][0].tolist() == pytest.approx(alone, abs=1e-10)
+
+
+def test_bidirectional_encoders_are_refused():
+    both = {"kind": "recurrent", "size": 8, "bidirectional": True}
+    for encoder in (both, {"kind": "stack", "layers": [LSTM, both]}, Recurrent(size=8, bidirectional=True)):
+        with pytest.raises(UserError, match=r"encoder is bidirectional and would see the answer .* allowed: a causal"):
+            build(encoder)
+
+
+def test_a_condition_is_refused_where_the_encoder_takes_none():
+    with pytest.raises(UserError, match="takes no condition"):
+        build().score(text(), condition=torch.zeros(3, 2))
+
+
+def test_tied_weights_are_one():
+    """V * 5 shared; LSTM 4 * 7 * (5 + 7 + 2); projection 7 * 5; bias V."""
+    model = build(output={"kind": "softmax", "tied": True})
+    assert model.output.weight is model.embedding.table
+    assert model.size() == V * 5 + 4 * 7 * (5 + 7 + 2) + 7 * 5 + V
+    assert "embedding.table" in model.tensors() and "output.weight" not in model.tensors()
+    assert sum(tensor.numel() for tensor in model.tensors().values()) == model.size()
+    own = build()
+    assert own.size() == V * 5 + 4 * 7 * (5 + 7 + 2) + V * 7 + V
+
+
+def test_tied_weights_stay_one():
+    """After a step, after restoring, and after moving: what embeds is what predicts."""
+    tied = {"kind": "softmax", "tied": True}
+    model, other = build(output=tied).train(), build(output=tied)
+    model.loss(batch_of(text()))[0].backward()
+    before = model.embedding.table.detach().clone()
+    torch.optim.SGD(model.parameters(), lr=0.5).step()
+    assert not torch.equal(model.embedding.table, before)
+    other.restore(model.tensors())
+    for one in (model.eval(), other, other.to("cpu")):
+        assert one.output.weight is one.embedding.table
+    assert torch.equal(other.score(text())[0], model.score(text())[0])
+
+
+def test_dropout_only_when_training():
+    model = build({**LSTM, "dropout": 0.5})
+    batch = batch_of(text())
+    assert torch.equal(model.loss(batch)[0], model.loss(batch)[0])
+    model.train()
+    assert not torch.equal(model.loss(batch)[0], model.loss(batch)[0])
+
+
+SHRUNK = ["embedding.size=32", "embedding.dropout=0", "encoder.size=32", "encoder.dropout=0"]
+
+
+@pytest.mark.parametrize("name", ["mlp", "rnn", "lstm", "gru", "transformer"])
+def test_overfits_one_batch(name):
+    """Random symbols cannot be guessed, only remembered: the loss falls below a tenth within 120 steps of Adam."""
+    small = [*SHRUNK, *(["encoder.heads=2", "encoder.layers=2"] if name == "transformer" else [])]
+    model: Any = recipe.complete(recipe.override(recipe.read(name), small)[0]).task
+    torch.manual_seed(1)
+    model.build(V)
+    batch = batch_of(text(2, 12))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(120):
+        loss, _ = model.loss(batch)
+        losses.append(loss.item())
+        if losses[-1] < 0.1 * losses[0]:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert 0.5 * math.log(V) < losses[0] < 2 * math.log(V)
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_parts_may_be_objects():
+    model = LanguageModel(encoder=Recurrent(cell="gru", size=6), embedding={"size": 3})
+    assert parts.describe(model)["encoder"]["cell"] == {"kind": "gru"}
+    assert parts.describe(model)["embedding"]["size"] == 3
