@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,48 +60,59 @@ def train(
         raise UserError(f"minutes={minutes}; allowed: a number > 0")
     watch = watch if watch is not None else watch_for()
     place = pick_device(device)
+    if resume and out is None:
+        raise UserError("resume without a run; say which one: --out RUN")
     words = _words(settings)
     folder = Path(out) if out is not None else folders.next_free(_name(source))
     saved = folder / "recipe.yaml"
     if resume and saved.exists():
-        recipe, budget = _saved_recipe(saved, source, words, minutes), None
+        new = New(_saved_recipe(saved, source, words, minutes))
     else:
-        recipe, budget = _new_recipe(source, words, minutes, place, watch)
+        new = _new_recipe(source, words, minutes, place)
+    exact = torch.are_deterministic_algorithms_enabled()
     try:
         with folders.opened(folder, resume=resume) as there:
             if there:
-                recipe, budget = recipes.complete(recipes.read(saved)), None
-            seconds = None if budget is None else 60.0 * budget - (time.perf_counter() - began)
+                new = New(recipes.complete(recipes.read(saved)))
             if there and folders.is_finished(folder):
                 watch.note(f"{folder} is finished; nothing to resume")
             else:
-                _train_in(folder, recipe, seconds, there, place, watch)
+                _train_in(folder, new, began, there, place, watch)
     finally:
+        torch.use_deterministic_algorithms(exact)
         watch.close()
     return load(folder, device)
 
 
-def _new_recipe(
-    source: Source, words: list[str], minutes: float | None, place: torch.device, watch: Watch
-) -> tuple[Recipe, float | None]:
-    """A checked recipe, and the minutes it is to be fitted to, if any."""
+@dataclass(frozen=True)
+class New:
+    """A checked recipe, the minutes it is to be fitted to, if any, and what to tell about it."""
+
+    recipe: Recipe
+    minutes: float | None = None
+    words: Sequence[str] = ()  # `key=value` as given: they hold against the fitting too
+    notes: Sequence[str] = ()
+
+
+def _new_recipe(source: Source, words: list[str], minutes: float | None, place: torch.device) -> New:
+    notes: list[str] = []
+    timed = [word for word in words if word.startswith("train.steps=")]
     if source is None:
         raise UserError("nothing to train; give a recipe or a text file, or --resume with --out RUN")
+    if timed and minutes is not None:
+        raise UserError(f"{timed[0]} and minutes={minutes:g}; allowed: one of them: leave the other out")
     if isinstance(source, dict) or recipes.is_recipe(str(source)):
         raw = recipes.read(source)
     else:
-        if minutes is None and not any(word.startswith("train.steps=") for word in words):
+        if minutes is None and not timed:
             minutes = DEFAULT_MINUTES
-            watch.note(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
+            notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
         sample, size = peek(str(source))
         chosen = choose(str(source), sample, size, place.type, minutes or DEFAULT_MINUTES)
-        for reason in chosen.reasons:
-            watch.note(f"chosen: {reason}")
+        notes += [f"chosen: {reason}" for reason in chosen.reasons]
         raw = chosen.recipe
-    raw, notes = recipes.override(raw, words)
-    for note in notes:
-        watch.note(note)
-    return _fits(recipes.complete(raw)), minutes
+    raw, dropped = recipes.override(raw, words)
+    return New(_fits(recipes.complete(raw)), minutes, words, [*notes, *dropped])
 
 
 def _fits(recipe: Recipe) -> Recipe:
@@ -117,34 +129,36 @@ def _fits(recipe: Recipe) -> Recipe:
 def _saved_recipe(saved: Path, source: Any, words: list[str], minutes: float | None) -> Recipe:
     """The recipe of the run; what is given beside --resume must not contradict it."""
     recipe = recipes.complete(recipes.read(saved))
-    text = source is None or not (isinstance(source, dict) or recipes.is_recipe(str(source)))
-    raw = recipe.as_dict() if text else recipes.read(source)
-    given = _flat(recipes.complete(recipes.override(raw, words)[0]).as_dict())
+    if source is None:
+        raw = recipe.as_dict()
+    elif isinstance(source, dict) or recipes.is_recipe(str(source)):
+        raw = recipes.read(source)
+    else:
+        raw, _ = recipes.override(recipe.as_dict(), _words({"data.train": str(source)}))
+    ours, given = (_flat(r.as_dict()) for r in (recipe, recipes.complete(recipes.override(raw, words)[0])))
     fitted = ("train.steps", "train.evaluate.", "train.save.", "train.optimizer.schedule.warmup")
-    for key, value in _flat(recipe.as_dict()).items():
-        if minutes is not None and key.startswith(fitted):
-            continue
-        if given.get(key, value) != value:
+    for key in ours | given:
+        if given.get(key) != ours.get(key) and (minutes is None or not key.startswith(fitted)):
             raise UserError(
-                f"{key}={given[key]!r}, but the run in {saved.parent} has {value!r}; "
+                f"{key}={given.get(key)!r}, but the run in {saved.parent} has {ours.get(key)!r}; "
                 "resume it with its own settings, or give another --out"
             )
     return recipe
 
 
-def _train_in(
-    folder: Path, recipe: Recipe, seconds: float | None, there: bool, place: torch.device, watch: Watch
-) -> None:
-    began = time.perf_counter()
+def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:
+    recipe = new.recipe
     if recipe.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     with watch.stage("preparing text") as tell:
         prepared = prepare(recipe.data, recipe.tokens, recipe.seed, on_progress=lambda _, done: tell(done))
     tokens = prepared.tokens
-    if not hasattr(recipe.task, "fit") and seconds is not None:
-        left = seconds - (time.perf_counter() - began)
-        recipe = _fitted(recipe, prepared, left, folder, place)
+    for note in new.notes:
+        watch.note(note)
+    if not hasattr(recipe.task, "fit") and new.minutes is not None:
+        left = 60.0 * new.minutes - (time.perf_counter() - began)
+        recipe = _fitted(recipe, prepared, left, new.words, folder, place)
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left")
     if there:
         _check_same_text(folder, prepared)
@@ -177,7 +191,9 @@ def build(recipe: Recipe, vocabulary: int, place: torch.device) -> Task:
     return model.to(place)
 
 
-def _fitted(recipe: Recipe, prepared: Prepared, seconds: float, folder: Path, place: torch.device) -> Recipe:
+def _fitted(
+    recipe: Recipe, prepared: Prepared, seconds: float, words: Sequence[str], folder: Path, place: torch.device
+) -> Recipe:
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
@@ -185,7 +201,7 @@ def _fitted(recipe: Recipe, prepared: Prepared, seconds: float, folder: Path, pl
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)
-    raw, _ = recipes.override(recipe.as_dict(), [f"{key}={value}" for key, value in planned.items()])
+    raw, _ = recipes.override(recipe.as_dict(), [*_words(planned), *words])
     schedule = raw["train"]["optimizer"]["schedule"]
     if "warmup" in schedule:
         schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 10)
@@ -241,12 +257,8 @@ def _check_same_text(folder: Path, prepared: Prepared) -> None:
 
 def _words(settings: Settings) -> list[str]:
     if isinstance(settings, Mapping):
-        return [f"{key}={_yaml(value)}" for key, value in settings.items()]
+        return [f"{key}={json.dumps(value, ensure_ascii=False, default=str)}" for key, value in settings.items()]
     return list(settings)
-
-
-def _yaml(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _name(source: Any) -> str:
