@@ -1,6 +1,6 @@
 """How long it takes to be there: `import foresay` on top of torch, and `foresay --help`.
 
-    python -m bench.start [--quick]
+python -m bench.start [--quick]
 """
 
 from __future__ import annotations
@@ -48,8 +48,20 @@ def main() -> None:
     help_ = seconds([sys.executable, "-m", "foresay", "--help"], times)
     bare = seconds([sys.executable, "-c", "pass"], times)
     figures: dict[str, dict[str, Any]] = {
-        "import": {"ours": round(ours, 3), "peer": round(torch_, 3), "unit": "s", "ratio": round(0.3 / ours, 2), "limit": 0.3},
-        "help": {"ours": round(help_, 3), "peer": round(bare, 3), "unit": "s", "ratio": round(1.5 / help_, 2), "limit": 1.5},
+        "import": {
+            "ours": round(ours, 3),
+            "peer": round(torch_, 3),
+            "unit": "s",
+            "ratio": round(0.3 / ours, 2),
+            "limit": 0.3,
+        },
+        "help": {
+            "ours": round(help_, 3),
+            "peer": round(bare, 3),
+            "unit": "s",
+            "ratio": round(1.5 / help_, 2),
+            "limit": 1.5,
+        },
     }
     close(figures)
 

@@ -1,0 +1,84 @@
+"""The documentation's examples run: every `sh` line that calls foresay, every `python` block, page by page.
+
+Training is cut to a few steps; everything else runs as it is written.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from foresay import cli, parts, recipe, start
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
+BLOCK = re.compile(r"^```(sh|python|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SHORT = ["train.steps=3", "train.evaluate.tokens=300"]
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text("utf-8"))
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every training takes three steps, whatever the page says about time; parts a page adds go when it ends."""
+    for kind in parts.HOMES:
+        parts.names(kind)
+    monkeypatch.setattr(parts, "_register", {kind: dict(found) for kind, found in parts._register.items()})
+    whole = start.train
+
+    def train(source=None, settings=(), *, minutes=None, **rest):
+        return whole(source, [*start._words(settings), *SHORT], **rest)
+
+    monkeypatch.setattr(start, "train", train)
+
+
+def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One shell line: `foresay ...`, or text piped into it."""
+    before, _, command = line.rpartition("|")
+    words = shlex.split(command, comments=True)
+    if not words or words[0] != "foresay" or "RECIPE|TEXT" in command:
+        return
+    if before:
+        words_before = shlex.split(before)
+        text = Path(words_before[1]).read_text("utf-8") if words_before[0] == "cat" else words_before[1]
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text + "\n"))
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0, line
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = blocks(page)
+    if not found:
+        return
+    text = corpus.read_text("utf-8")
+    for name in ("my.txt", "other.txt", "sentences.txt"):
+        (tmp_path / name).write_text(text if name != "sentences.txt" else text[:300], "utf-8")
+    if any("runs/my" in body for _, body in found) and "foresay train my.txt" not in page.read_text("utf-8"):
+        start.train("my.txt", out="runs/my", device="cpu")
+    scope: dict = {}
+    for kind, body in found:
+        if kind == "sh":
+            for line in body.strip().split("\n"):
+                run_line(line, monkeypatch)
+        elif kind == "python":
+            exec(compile(body, str(page), "exec"), scope)
+        else:
+            recipe.complete(recipe.read(yaml.safe_load(body)))
+
+
+def test_pages_link_to_files_that_exist() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
