@@ -67,3 +67,14 @@ def forks() -> Iterator[Forks]:
     server = Forks()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished tiny run; copy it before you change it."""
+    from foresay import start
+    from foresay.train.progress import Watch
+
+    folder = tmp_path_factory.mktemp("trained") / "tiny"
+    start.train(TINY | {"data": {"train": str(corpus)}}, out=folder, device="cpu", watch=Watch())
+    return folder

@@ -1,10 +1,10 @@
 """A trained model with its text side, ready to use: what `foresay.train` and `foresay.load` return.
 
-    run = foresay.load("runs/lstm")
-    run.score("to be or not to be")[0].nats      # -log P
-    run.perplexity(["a sentence", "another"])
-    run.generate("Once upon", length=200, temperature=0.8)
-    log_probs, state = run.step("to be")         # the distribution of what follows
+run = foresay.load("runs/lstm")
+run.score("to be or not to be")[0].nats      # -log P
+run.perplexity(["a sentence", "another"])
+run.generate("Once upon", length=200, temperature=0.8)
+log_probs, state = run.step("to be")         # the distribution of what follows
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from foresay.parts import anew
 from foresay.recipe import Recipe
 from foresay.text.tokens import STOP, Tokens
 from foresay.train import checkpoint
-from foresay.train.evaluate import Measured, evaluate
-from foresay.train.folder import read_config, read_model
+from foresay.train.evaluate import Measured, evaluate, perplexity
+from foresay.train.folder import MODEL, read_config, read_model
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
@@ -52,7 +52,7 @@ class Scored:
 
     @property
     def perplexity(self) -> float:
-        return math.exp(self.nats / len(self.log_probs)) if self.log_probs else 1.0
+        return perplexity(self.nats / len(self.log_probs)) if self.log_probs else 1.0
 
     def as_dict(self) -> dict[str, Any]:
         spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
@@ -94,8 +94,8 @@ class Run:
                 log_probs, state = self.model.score(piece, state=state)
                 found += log_probs[0].tolist()
             return found
-        # Windows of the trained length; each but the first reads half a window again, for context.
-        half = max(self.context // 2, 1)
+        # Windows of the trained length, <start> included; each but the first reads half a window again, for context.
+        half = max((self.context - 1) // 2, 1)
         found = []
         for begin in range(0, ids.shape[1], half):
             window = ids[:, max(begin - half, 0) : begin + half]
@@ -108,7 +108,7 @@ class Run:
         tokens = sum(len(s.log_probs) for s in scored)
         if not tokens:
             raise UserError("the text has no tokens; give at least one")
-        return math.exp(math.fsum(s.nats for s in scored) / tokens)
+        return perplexity(math.fsum(s.nats for s in scored) / tokens)
 
     def evaluate(self, data: str | None = None, *, split: str = "valid", limit: int | None = None) -> Measured:
         """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text."""
@@ -121,6 +121,11 @@ class Run:
         else:
             prepared = prepare(recipe.data, anew(recipe.tokens), recipe.seed)
             shards = prepared.valid if split == "valid" else prepared.test
+            every = range(len(self.tokens))
+            if len(prepared.tokens) != len(every) or prepared.tokens.pieces(every) != self.tokens.pieces(every):
+                raise UserError(
+                    f"the text of {self.folder} has changed since it was trained; give a text to measure on"
+                )
         if shards is None:
             raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
         return evaluate(self.model, recipe.train.batches, shards, limit=limit)
@@ -183,18 +188,30 @@ def load(path: str | Path, device: str | None = None) -> Run:
     """A run from its folder; of an unfinished one, the newest whole checkpoint."""
     folder = Path(path)
     config = read_config(folder)
-    recipe = recipes.complete(recipes.read(folder / "recipe.yaml"))
+    recipe = _recipe_of(folder)
     recipe.tokens.load(folder)
     model: Task = recipe.task
     model.build(len(recipe.tokens))
-    tensors = read_model(folder, config)
+    tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
         found = checkpoint.newest(folder / "checkpoints", lambda _: None)
         if found is None:
-            raise UserError(f"{folder} has no finished model and no checkpoint; train it: foresay train --resume --out {folder}")
-        tensors = found[1]["model"]
-    model.restore(tensors, str(folder / "model.safetensors"))
+            raise UserError(
+                f"{folder} has no finished model and no checkpoint; train it: foresay train --resume --out {folder}"
+            )
+        tensors, source = found[1]["model"], found[0]
+    model.restore(tensors, str(source))
     return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+
+
+def _recipe_of(folder: Path) -> Recipe:
+    path = folder / "recipe.yaml"
+    if not path.is_file():
+        raise UserError(f"{path} is missing; copy it back")
+    try:
+        return recipes.complete(recipes.read(path))
+    except UserError as error:
+        raise UserError(f"{path} is damaged or not of this run: {error}") from None
 
 
 def pick_device(name: str | None) -> torch.device:
@@ -208,4 +225,3 @@ def pick_device(name: str | None) -> torch.device:
         reason = str(error).split("\n")[0]
         raise UserError(f"device={name!r} cannot be used: {reason}; allowed: cpu, cuda where there is one") from None
     return device
-

@@ -81,7 +81,9 @@ def _look(sample: str, size: int) -> Look:
         why = f"characters: {size / 1e6:.1f} MB is little text to learn subwords from"
         return Look({"kind": "characters"}, why, 100, characters)
     symbols = 4000 if size < 20 * SMALL else 16000
-    return Look({"kind": "subwords", "size": symbols}, f"{symbols} subwords: {size / 1e6:.0f} MB of text", symbols, size / 3.5)
+    return Look(
+        {"kind": "subwords", "size": symbols}, f"{symbols} subwords: {size / 1e6:.0f} MB of text", symbols, size / 3.5
+    )
 
 
 def _width(size: int, device: str, minutes: float) -> tuple[int, str]:

@@ -25,6 +25,11 @@ from foresay.models.task import Task
 PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
 
+def perplexity(loss: float) -> float:
+    """exp(loss), without overflow."""
+    return math.exp(min(loss, 700.0))
+
+
 @dataclass(frozen=True)
 class Measured:
     """What an evaluation gives; `tokens` of `of` were read."""
@@ -38,10 +43,10 @@ class Measured:
 
     @property
     def perplexity(self) -> float:
-        return math.exp(min(self.loss, 700.0))
+        return perplexity(self.loss)
 
     def as_dict(self) -> dict[str, Any]:
-        low, high = (math.exp(min(bound, 700.0)) for bound in self.interval)
+        low, high = map(perplexity, self.interval)
         return {
             "loss": self.loss,
             "perplexity": self.perplexity,
