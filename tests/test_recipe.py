@@ -1,9 +1,7 @@
-"""Recipes: YAML 1.2, shorthands, overrides, completion, and saving that reads back the same."""
+"""Recipes: shorthands, overrides, completion, and saving that reads back the same."""
 
 from __future__ import annotations
 
-import math
-import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,8 @@ import pytest
 from foresay import parts, recipe
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError
-from foresay.recipe import complete, override, parse, read
+from foresay.recipe import complete, override, read
+from foresay.yaml12 import parse
 
 SAMPLE = """
 task: language-model
@@ -31,71 +30,6 @@ def refused(call, *args) -> str:
         call(*args)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1e-3", 0.001),
-        ("1E5", 100000.0),
-        ("2.5e+2", 250.0),
-        (".5", 0.5),
-        ("-.5", -0.5),
-        ("3.", 3.0),
-        ("12", 12),
-        ("+12", 12),
-        ("-7", -7),
-        ("017", 17),
-        ("0o17", 15),
-        ("0x1F", 31),
-        (".inf", math.inf),
-        ("-.Inf", -math.inf),
-        ("true", True),
-        ("False", False),
-        ("null", None),
-        ("~", None),
-        ("", None),
-        ("yes", "yes"),
-        ("no", "no"),
-        ("on", "on"),
-        ("off", "off"),
-        ("1_000", "1_000"),
-        ("12:30", "12:30"),
-        ("2024-01-02", "2024-01-02"),
-        ("1e", "1e"),
-        ("e5", "e5"),
-        ('"1"', "1"),
-        ("'0x1F'", "0x1F"),
-    ],
-)
-def test_scalars_as_in_yaml_1_2(text, value):
-    found = parse(f"a: {text}", "x")["a"]
-    assert found == value and type(found) is type(value)
-
-
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
-def test_not_a_number(text):
-    assert math.isnan(parse(text, "x"))
-
-
-def test_no_merge_keys():
-    assert parse("{<<: 1}", "x") == {"<<": 1}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1\nb: 2\na: 3\n", r"my.yaml is no YAML in line 1: 'a' is given twice"),
-        ("a: 1\nb:\n  c: 1\n  c: 2\n", r"my.yaml is no YAML in line 3: 'c' is given twice"),
-        ("a: 1\nb: [1,\n", r"my.yaml is no YAML in line 3: .*"),
-        ("a: 1\n b: 2\n", r"my.yaml is no YAML in line 2: mapping values are not allowed here"),
-        ("a: !!int abc", r"my.yaml is no YAML: invalid literal .*"),
-        ("a: !!python/object:os.system {}", r"my.yaml is no YAML in line 1: could not determine a constructor .*"),
-        ("a: \x00", r"my.yaml is no YAML: unacceptable character .*"),
-    ],
-)
-def test_text_that_is_no_yaml(text, message):
-    assert re.fullmatch(message, refused(parse, text, "my.yaml"))
 
 
 def test_the_sample_recipe_completes_and_comes_back():
@@ -125,21 +59,6 @@ def test_every_built_in_recipe_comes_back(name, tmp_path):
 def test_every_built_in_recipe_says_what_it_is(name):
     assert 10 < len(recipe.built_in()[name]) < 120
     assert recipe.is_recipe(name)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1e-3", "0o17", "1E5", "yes", "off", "null", "~", "0x1F", "12:30", "1_000", "2024-01-02", ".inf", " a: b #c"],
-)
-def test_a_text_that_looks_like_something_else_comes_back(text):
-    told = complete(SMALL | {"data": {"train": text}})
-    assert parse(told.as_yaml(), "saved")["data"]["train"] == text
-
-
-@pytest.mark.parametrize("number", [1e-300, 1e22, 0.1, 1e-5, 3.0, 123456789.123])
-def test_numbers_come_back_to_the_last_digit(number):
-    found = parse(complete(SMALL | {"add": number}).as_yaml(), "saved")["add"]
-    assert found == number and isinstance(found, float)
 
 
 def test_every_default_is_filled_in():
@@ -216,9 +135,31 @@ def test_the_same_kind_drops_nothing():
     assert raw == read("lstm") and notes == []
 
 
-def test_a_kind_given_where_none_was_named_keeps_the_settings():
-    raw, notes = override(SMALL | {"train": {"lr": 0.5}}, ["train.optimizer=sgd"])
-    assert raw["train"]["optimizer"] == {"kind": "sgd", "lr": 0.5} and notes == []
+@pytest.mark.parametrize(
+    ("given", "same", "other"),
+    [
+        ({"train": {"lr": 0.5}}, "train.optimizer=adamw", "train.optimizer=sgd"),
+        ({"tokens": {"size": 300}}, "tokens=subwords", "tokens=characters"),
+        ({"encoder": {"layers": 2}}, "encoder.kind=recurrent", "encoder=window"),
+        ({"encoder": {"cell": {"forget_bias": 0.5}}}, "encoder.cell=lstm", "encoder.cell=gru"),
+    ],
+)
+def test_a_part_that_names_no_kind_has_the_default_one(given, same, other):
+    """So the default's settings are dropped too, and kept when the default is given by name."""
+    raw = SMALL | {"task": "language-model"} | given
+    kept, notes = override(raw, [same])
+    assert complete(kept).as_dict() == complete(read(raw)).as_dict() and notes == []
+    changed, notes = override(raw, [other])
+    bare, _ = override(SMALL | {"task": "language-model"}, [other])
+    assert complete(changed).as_dict() == complete(bare).as_dict() and len(notes) == 1
+
+
+@pytest.mark.parametrize("words", [["train.lr=0.5", "train.optimizer=sgd"], ["train.optimizer=sgd", "train.lr=0.5"]])
+def test_the_order_of_words_does_not_matter(words):
+    raw, notes = override(read("lstm"), words)
+    assert raw["train"]["optimizer"] == {"kind": "sgd", "lr": 0.5}
+    assert notes == ["train.optimizer is now sgd: dropped lr, schedule"]
+    assert override(SMALL, ["seed=3", "seed=4"])[0]["seed"] == 4
 
 
 def test_a_changed_task_drops_the_settings_of_the_old_one():

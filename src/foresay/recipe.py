@@ -1,8 +1,8 @@
 """The one description of a run: read, override, check, complete, save.
 
-A recipe is YAML: a task, the parts it is made of, data, tokens, training and a seed. Numbers are read as in
-YAML 1.2, so that 1e-3 is a number. `complete` makes the parts and fills in every default; what it fills in is
-saved in the run (`recipe.yaml`), and reading that file back gives the same recipe.
+A recipe is YAML: a task, the parts it is made of, data, tokens, training and a seed. `complete` makes the parts and
+fills in every default; what it fills in is saved in the run (`recipe.yaml`), and reading that file back gives the same
+recipe.
 
     raw = read("lstm")                              # a built-in name, a YAML file or a dict
     raw, notes = override(raw, ["encoder.size=512"])
@@ -18,11 +18,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from annotated_types import Ge, Lt
 
 from foresay import parts
 from foresay.errors import UserError, nearest
+from foresay.yaml12 import dump, parse
 
 VERSION = 1
 Seed = Annotated[int, Ge(0), Lt(2**63)]  # what torch takes
@@ -71,7 +71,7 @@ class Recipe:
         return head | task | sections | {"seed": self.seed, "deterministic": self.deterministic}
 
     def as_yaml(self) -> str:
-        return yaml.dump(self.as_dict(), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+        return dump(self.as_dict())
 
 
 def built_in() -> dict[str, str]:
@@ -105,13 +105,19 @@ def read(source: str | Path | dict[str, Any]) -> dict[str, Any]:
 
 
 def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The recipe with `key=value` words applied, and a line for each change of kind that dropped settings."""
-    raw, notes = _spelt_out(copy.deepcopy(raw)), []
+    """The recipe with `key=value` words applied, and a line for each change of kind that dropped settings.
+
+    A part comes before its settings, so that `encoder.span=4 encoder=window` means the same in any order.
+    """
+    raw, notes, given = _spelt_out(copy.deepcopy(raw)), [], []
     for word in assignments:
         key, sign, text = word.partition("=")
         if not sign or not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", key):
             raise UserError(f"{word!r} is no setting; allowed: key=value, such as encoder.size=512")
-        notes += _assign(raw, _long(key).split("."), parse(text, word))
+        path = _long(key.removesuffix(".kind")).split(".")
+        given.append((path, parse(text, word)))
+    for path, value in sorted(given, key=lambda pair: len(pair[0])):
+        notes += _assign(raw, path, value)
     return _spelt_out(raw), notes
 
 
@@ -138,19 +144,6 @@ def complete(raw: dict[str, Any]) -> Recipe:
             raise UserError(f"{key} is no setting of a {name} recipe; allowed: {', '.join(every)}{near}")
     task = cls(**parts.check(cls, raw))
     return Recipe(task=task, **sections, seed=seed, deterministic=deterministic)
-
-
-def parse(text: str, name: str) -> Any:
-    """YAML with 1.2 numbers; a syntax error names the place."""
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
-        raise UserError(f"{name} is no YAML{place}: {problem}") from None
-    except ValueError as error:  # a tag that its text does not fit, as in !!int abc
-        raise UserError(f"{name} is no YAML: {error}") from None
 
 
 def _section(section: str, value: Any) -> Any:
@@ -204,9 +197,7 @@ def _has(node: Any, path: list[str]) -> bool:
 
 
 def _assign(raw: dict[str, Any], path: list[str], value: Any) -> list[str]:
-    """Sets one value; a change of kind drops the settings of the old one, where that was named, and says so."""
-    if path[-1] == "kind" and len(path) > 1:  # encoder.kind=window is encoder=window
-        path = path[:-1]
+    """Sets one value; a change of kind drops the settings of the old one and says so."""
     node: Any = raw
     for depth, key in enumerate(path[:-1], 1):
         place = _index(node, key, ".".join(path[:depth]))
@@ -224,11 +215,33 @@ def _assign(raw: dict[str, Any], path: list[str], value: Any) -> list[str]:
         raw["task"] = value
         return _dropped("task", value, dropped)
     if isinstance(old, dict) and isinstance(value, str):
-        dropped = [key for key in old if key != "kind"] if old.get("kind", value) != value else []
+        kind = old.get("kind") or _default_kind(raw, path)
+        dropped = [key for key in old if key != "kind"] if kind not in (None, value) else []
         node[leaf] = {key: kept for key, kept in old.items() if key not in dropped} | {"kind": value}
         return _dropped(".".join(path), value, dropped)
     node[leaf] = value
     return []
+
+
+def _default_kind(raw: dict[str, Any], path: list[str]) -> str | None:
+    """The kind that `complete` takes for a part that names none: its section's, or the default of its setting.
+
+    `_assign` has opened the path: every node on it is a dict.
+    """
+    cls, node, default = None, raw, None
+    for depth, key in enumerate(path, 1):
+        if depth == 1 and key in SECTIONS:
+            kind, default = key, SECTIONS[key]
+        else:
+            cls = cls or parts.find("task", str(raw.get("task")), "task")
+            setting = next((setting for setting in parts.settings_of(cls) if setting.name == key), None)
+            if setting is None or setting.nested is None or not isinstance(setting.default, str):
+                return None
+            kind, default = setting.nested, setting.default
+        node = node[key]
+        if depth < len(path):
+            cls = parts.find(kind, node.get("kind", default), ".".join([*path[:depth], "kind"]))
+    return default
 
 
 def _described(value: Any) -> Any:
@@ -247,45 +260,3 @@ def _index(node: Any, key: str, place: str) -> Any:
 
 def _dropped(place: str, kind: str, names: list[str]) -> list[str]:
     return [f"{place} is now {kind}: dropped {', '.join(names)}"] if names else []
-
-
-class _Loader(yaml.SafeLoader):
-    """A SafeLoader with the numbers and booleans of YAML 1.2, and no key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # pyright: ignore[reportUnknownMemberType]
-        for i, key in enumerate(keys):
-            if key in keys[:i]:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is given twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes a text that YAML 1.1 or 1.2 would read as a number, a boolean or null."""
-
-
-_Loader.yaml_implicit_resolvers = {}
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-        "-+.0123456789",
-    ),
-):
-    for _class in (_Loader, _Dumper):
-        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
-
-
-def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
-    return int(loader.construct_scalar(node), 0 if node.value[:2] in ("0x", "0o") else 10)
-
-
-def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
-    return float(loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
-
-
-_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
-_Loader.add_constructor("tag:yaml.org,2002:float", _number)
