@@ -1,0 +1,158 @@
+"""One text, three tiny models: the table, the file, the picture, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from matplotlib.image import imread
+from rich.console import Console
+
+import foresay
+from foresay.errors import UserError
+from foresay.study.compare import compare, table
+from foresay.train.progress import Watch
+
+TRAIN = {"steps": 4, "batches": {"kind": "streams", "rows": 4, "chunk": 16}, "evaluate": {"every": 2, "tokens": 500}}
+RECIPES: dict[str, dict[str, Any]] = {
+    "counts": {"task": "ngram"},
+    "gru": {"task": "language-model", "embedding": {"size": 6}, "encoder": {"cell": "gru", "size": 8}, "train": TRAIN},
+    "feed": {
+        "task": "language-model",
+        "embedding": {"size": 6},
+        "encoder": {"kind": "window", "size": 8},
+        "train": TRAIN,
+    },
+}
+
+
+class Notes(Watch):
+    def __init__(self):
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def write(folder: Path, data: Path | str, **tokens: str) -> list[str]:
+    """The recipes as files in a folder; `tokens` names another tokeniser for some."""
+    for name, recipe in RECIPES.items():
+        whole = recipe | {"data": {"train": str(data)}, "tokens": tokens.get(name, "characters")}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(whole), "utf-8")
+    return [str(folder / f"{name}.yaml") for name in RECIPES]
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory, corpus: Path) -> tuple[Path, list[dict[str, Any]], Notes]:
+    folder, watch = tmp_path_factory.mktemp("compared"), Notes()
+    files = write(folder, "elsewhere.txt")
+    rows = compare(files, ["seed=3"], data=str(corpus), out=folder / "out", device="cpu", watch=watch)
+    return folder / "out", rows, watch
+
+
+def test_rows_are_sorted_and_whole(compared):
+    _, rows, _ = compared
+    assert {row["model"] for row in rows} == set(RECIPES)
+    bits = [row["bits_per_byte"] for row in rows]
+    assert bits == sorted(bits) and bits[0] < bits[-1]
+    assert rows[0]["model"] == "counts"  # four steps teach a network less than counting all
+    for row in rows:
+        assert row["parameters"] > 0 and row["seconds"] > 0 and row["tokens_per_second"] > 0 and row["peak_bytes"] > 0
+        assert row["perplexity_interval"][0] <= row["perplexity"] <= row["perplexity_interval"][1]
+
+
+def test_every_model_has_the_same_text_tokens_and_settings(compared):
+    folder, _, _ = compared
+    runs = [foresay.load(folder / name).recipe.as_dict() for name in RECIPES]
+    for key in ("data", "tokens", "seed"):
+        assert runs[0][key] == runs[1][key] == runs[2][key]
+    assert runs[0]["seed"] == 3
+
+
+def test_rows_are_what_each_run_measured(compared):
+    folder, rows, _ = compared
+    assert json.loads((folder / "compare.json").read_text("utf-8")) == rows
+    for row in rows:
+        kept = json.loads((folder / row["model"] / "results.json").read_text("utf-8"))
+        assert kept["valid"]["bits_per_byte"] == row["bits_per_byte"] and kept["parameters"] == row["parameters"]
+
+
+def test_the_picture_opens(compared):
+    folder, _, _ = compared
+    pixels = imread(folder / "compare.png")
+    assert pixels.shape[0] > 100 and pixels.shape[1] > 100
+    colours = {tuple(pixel) for pixel in pixels[::2, ::2, :3].reshape(-1, 3).round(2).tolist()}
+    assert len(colours) > 5  # three curves, text, paper
+
+
+def test_the_table_shows_every_figure(compared):
+    _, rows, _ = compared
+    console = Console(width=150, record=True, file=open("table.txt", "w"))  # noqa: PTH123, SIM115
+    console.print(table(rows))
+    console.file.close()
+    head, *lines = [line for line in console.export_text().splitlines() if line.strip()]
+    assert head.split()[:2] == ["model", "parameters"] and len(lines) == 3
+    for row, line in zip(rows, lines, strict=True):
+        assert line.startswith(row["model"])
+        for figure in (f"{row['parameters']:,}", f"{row['bits_per_byte']:.3f}", f"{row['perplexity']:.2f}"):
+            assert figure in line.split()
+
+
+def test_what_happens_is_told(compared):
+    _, _, watch = compared
+    told = "\n".join(watch.notes)
+    assert all(f"{name} ({place} of 3)" in told for place, name in enumerate(RECIPES, 1))
+
+
+def test_dropped_settings_are_told(tmp_path, corpus):
+    files, watch = write(tmp_path, corpus), Notes()
+    compare(files[1:2], ["encoder=window", "train.steps=1"], out=tmp_path / "out", watch=watch)
+    assert f"{files[1]}: encoder is now window: dropped cell, size" in watch.notes
+
+
+def test_other_tokens_are_told(tmp_path, corpus):
+    watch = Notes()
+    compare(write(tmp_path, corpus, feed="bytes")[::2], ["train.steps=1"], out=tmp_path / "out", watch=watch)
+    assert any(note.startswith("counts and feed have different tokens") for note in watch.notes)
+
+
+def refused(*args: Any, **given: Any) -> str:
+    with pytest.raises(UserError) as caught:
+        compare(*args, **given, watch=Watch())
+    return str(caught.value)
+
+
+def test_what_cannot_be_compared(tmp_path, corpus):
+    files = write(tmp_path, corpus)
+    assert refused([]).startswith("no recipe to compare; give some of ")
+    assert "is given twice" in refused([files[0], files[0]])
+    (tmp_path / "other").mkdir()
+    shutil.copy(files[0], tmp_path / "other")
+    assert "two have one name" in refused([files[0], str(tmp_path / "other" / "counts.yaml")])
+    write(tmp_path / "other", "other.txt")
+    message = refused([files[0], str(tmp_path / "other" / "gru.yaml")])
+    assert message == "counts and gru are trained on different data; give one text for all: --data TEXT"
+    assert refused(["lstm", "lsmt"]).endswith("did you mean 'lstm'?")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_mistake_is_told_before_anything_is_trained(tmp_path, corpus):
+    files = write(tmp_path, corpus)
+    assert refused(files, ["seed=x"], out=tmp_path / "out") == (
+        "seed='x'; allowed: an integer >= 0 and < 9223372036854775808"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_written_over(tmp_path, corpus):
+    files = write(tmp_path, corpus)
+    assert refused(files, out=tmp_path) == f"{tmp_path} exists; allowed: a new folder: give another --out"
+    assert refused(files, out=files[0]) == f"{files[0]} exists; allowed: a new folder: give another --out"
+
+
+def test_without_validation_there_is_nothing_to_compare(tmp_path, corpus):
+    assert "has no validation figures" in refused(write(tmp_path, corpus)[:1], ["data.share=0"], out=tmp_path / "out")
