@@ -1,0 +1,37 @@
+"""Models, texts and trainers made small for the tests of this folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foresay import recipe as recipes
+from foresay import start
+from foresay.data.corpus import Corpus
+from foresay.data.prepare import Prepared, prepare
+from foresay.models.task import Task
+from foresay.text.tokens import Tokens
+from foresay.train.loop import Trainer
+from foresay.train.progress import Watch
+
+
+def prepared_text(path: Path, text: str, tokens: Tokens, unit: str = "document") -> Prepared:
+    """A text without a held-out part."""
+    path.write_text(text, "utf-8")
+    return prepare(Corpus(train=str(path), unit=unit, share=0.0), tokens, 1)
+
+
+def model_for(recipe: dict[str, Any], vocabulary: int) -> Task:
+    """The model of a recipe with its first weights, ready to measure."""
+    return start.build(recipes.complete(recipes.read(recipe)), vocabulary, torch.device("cpu")).eval()
+
+
+def make_trainer(recipe: dict[str, Any], folder: Path, *words: str, watch: Watch | None = None) -> Trainer:
+    """A trainer at step 0, as `foresay.train` makes it."""
+    checked = recipes.complete(recipes.override(recipes.read(recipe), list(words))[0])
+    prepared = prepare(checked.data, checked.tokens, checked.seed)
+    model = start.build(checked, len(prepared.tokens), torch.device("cpu"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return Trainer(model, checked.train, prepared, checked.seed, folder, watch or Watch())
