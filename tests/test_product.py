@@ -1,0 +1,181 @@
+"""Every part fits every other: embedding x encoder (each cell and kind of positions too) x output x task x batches.
+
+`make test` trains two steps of a pairwise cover: every two parts meet in some run. `pytest --product` trains every
+product that makes sense. What makes none is refused by a UserError, and each refusal is checked. All of it is read off
+the register: a new part takes part by being registered.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from foresay import parts, recipe, start
+from foresay.data.loader import Loader
+from foresay.data.prepare import Prepared, prepare
+from foresay.decode.generate import generate
+from foresay.decode.sample import Sample
+from foresay.errors import UserError
+from foresay.train.evaluate import evaluate
+from foresay.train.loop import Trainer
+from foresay.train.progress import Watch
+from tests.contracts.settings import described, label
+
+Row = dict[str, dict[str, Any]]  # axis -> a part as a recipe writes it
+SMALL_BATCHES = {
+    "streams": [{"rows": 3, "chunk": 8}, {"rows": 3, "chunk": 8, "reset": True}],
+    "packed": [{"rows": 3, "length": 12}],
+    "buckets": [{"tokens": 40, "longest": 12}],
+}
+STEPS = 2
+
+
+def axes(task: str) -> dict[str, list[dict[str, Any]]]:
+    """What a task is made of, and the batches it is given."""
+    found = {}
+    for setting in parts.settings_of(parts.find("task", task)):
+        if setting.nested and not setting.many:
+            found[setting.name] = described(setting.nested)
+    if "encoder" in found:
+        found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
+        small = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1}
+        found["encoder"] += [{**small, "positions": positions} for positions in described("positions")]
+    batches = [{"kind": name, **s} for name in parts.names("batches") for s in SMALL_BATCHES.get(name, [{}])]
+    return found | {"batches": batches}
+
+
+def rows(task: str) -> list[Row]:
+    """The whole product of a task, in a mixed order that is always the same."""
+    choices = axes(task)
+    found = [dict(zip(choices, chosen, strict=True)) for chosen in itertools.product(*choices.values())]
+    random.Random(1).shuffle(found)
+    return found
+
+
+def refusal(row: Row) -> str | None:
+    """Why a product makes no sense, as a part of the message; None when it does. Asked in the order it is noticed."""
+    if "encoder" in row and not made("encoder", json.dumps(row["encoder"])).causal:
+        return "would see the answer a language model must predict"
+    carries = made("batches", json.dumps(row["batches"])).carries
+    if "encoder" in row and made("encoder", json.dumps(row["encoder"])).grows and carries:
+        return "carries the state for ever"
+    if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
+        return "needs an embedding with a table"
+    return None
+
+
+@functools.cache
+def made(kind: str, told: str) -> Any:
+    part = parts.make(kind, json.loads(told))
+    if kind == "embedding":
+        part.build(11)
+    return part
+
+
+def pairs(row: Row) -> set[tuple[str, str]]:
+    """The pairs of parts that meet in a row."""
+    chosen = [f"{axis}: {part}" for axis, part in row.items()]
+    return set(itertools.combinations(chosen, 2)) or {(chosen[0], "")}
+
+
+def pairwise(every: list[Row]) -> list[Row]:
+    """Some of the rows, such that every two parts that meet in any row meet in one of these; richest rows first."""
+    wanted = set().union(*map(pairs, every))
+    cover = []
+    for gain in range(max(len(pairs(row)) for row in every), 0, -1):
+        for row in every:
+            fresh = pairs(row) & wanted
+            if len(fresh) >= gain:
+                cover.append(row)
+                wanted -= fresh
+    return cover
+
+
+def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
+    inner = {axis: part for axis, part in row.items() if axis != "batches"}
+    train = {"steps": STEPS, "batches": row["batches"]}
+    return {"task": task, "data": {"train": str(text)}, "tokens": "characters", "train": train, **inner}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for name in {"trained", "refused"} & set(metafunc.fixturenames):
+        found = []
+        for task in parts.names("task"):
+            every = [row for row in rows(task) if (refusal(row) is None) == (name == "trained")]
+            if every and not metafunc.config.getoption("--product"):
+                every = pairwise(every)
+            found += [pytest.param((task, row), id="-".join([task, *map(label, row.values())])) for row in every]
+        metafunc.parametrize(name, found)
+
+
+@pytest.fixture(scope="module")
+def prepared(corpus: Path) -> Prepared:
+    return prepare(
+        parts.make("data", {"kind": "text", "train": str(corpus)}), parts.make("tokens", "characters"), seed=1
+    )
+
+
+def test_trains_measures_and_writes(trained, prepared: Prepared, corpus: Path, tmp_path: Path):
+    task, row = trained
+    whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
+    model: Any = start.build(whole, len(prepared.tokens), torch.device("cpu"))
+    if hasattr(model, "fit"):
+        model.fit(prepared.train)
+    else:
+        before = [parameter.detach().clone() for parameter in model.parameters()]
+        trainer = Trainer(model, whole.train, prepared, whole.seed, tmp_path, Watch())
+        with Loader(trainer.order) as loader:
+            losses = [trainer.train_step([next(loader)[1]])[0] for _ in range(STEPS)]
+        assert trainer.counters.skipped == 0
+        assert all(0 < loss < 3 * torch.tensor(len(prepared.tokens)).log() for loss in losses)
+        assert not all(map(torch.equal, before, model.parameters()))
+    measured = evaluate(model, whole.train.batches, prepared.valid, limit=60)
+    assert 1 < measured.perplexity < 3 * len(prepared.tokens)
+    text = generate(model.eval(), [[5, 6], []], Sample(), length=3)
+    assert all(5 <= symbol < len(prepared.tokens) for one in text for symbol in one)
+
+
+def test_refuses_what_makes_no_sense(refused, corpus: Path, tmp_path: Path):
+    task, row = refused
+    with pytest.raises(UserError, match=refusal(row)):
+        start.train(raw_of(task, row, corpus), out=tmp_path / "run", device="cpu", watch=Watch())
+
+
+def test_every_refusal_is_among_them():
+    reasons = {refusal(row) for task in parts.names("task") for row in rows(task)}
+    assert len(reasons) == 4  # three, and None for what makes sense
+
+
+@pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])
+def test_the_cover_is_one(sizes):
+    """Every pair of values meets, in far fewer rows than the product, and in no fewer than the two largest need."""
+    values = [[{"kind": f"{axis}{n}"} for n in range(size)] for axis, size in enumerate(sizes)]
+    every = [{str(axis): part for axis, part in enumerate(row)} for row in itertools.product(*values)]
+    cover = pairwise(every)
+    assert set().union(*map(pairs, cover)) == set().union(*map(pairs, every))
+    largest = sorted(sizes)[-2:]
+    least = largest[0] * largest[-1] if len(largest) == 2 else largest[0]
+    assert least <= len(cover) <= min(len(every), 2 * least)
+
+
+def test_every_registered_part_is_met():
+    """Each of every kind is trained in some run of the cover."""
+    met: dict[str, set[str]] = {}
+    for task in parts.names("task"):
+        for row in pairwise([row for row in rows(task) if refusal(row) is None]):
+            met.setdefault("task", set()).add(task)
+            for axis, part in row.items():
+                met.setdefault(axis, set()).add(part["kind"])
+            for inner in ("cell", "positions"):
+                part = row.get("encoder", {}).get(inner)
+                if part is not None:
+                    met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
+    for kind in ("task", "embedding", "encoder", "cell", "positions", "output", "batches"):
+        assert met[kind] == set(parts.names(kind)), kind
