@@ -112,12 +112,14 @@ def _new_recipe(source: Source, words: list[str], minutes: float | None, place: 
         notes += [f"chosen: {reason}" for reason in chosen.reasons]
         raw = chosen.recipe
     raw, dropped = recipes.override(raw, words)
-    return New(_fits(recipes.complete(raw)), minutes, words, [*notes, *dropped])
+    return New(_fits(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
 
 
-def _fits(recipe: Recipe) -> Recipe:
-    """Refuses a model whose state grows for ever under batches that carry it for ever."""
+def _fits(recipe: Recipe, place: torch.device) -> Recipe:
+    """Refuses what cannot be trained together, before anything is written."""
     batches = recipe.train.batches
+    if recipe.train.precision == "float16" and place.type == "cpu":
+        raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
     if batches.carries and getattr(getattr(recipe.task, "encoder", None), "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from foresay import recipe as recipes
 from foresay import start
+from foresay.data.batch import Batch
 from foresay.data.corpus import Corpus
 from foresay.data.prepare import Prepared, prepare
 from foresay.models.task import Task
@@ -35,3 +37,25 @@ def make_trainer(recipe: dict[str, Any], folder: Path, *words: str, watch: Watch
     model = start.build(checked, len(prepared.tokens), torch.device("cpu"))
     folder.mkdir(parents=True, exist_ok=True)
     return Trainer(model, checked.train, prepared, checked.seed, folder, watch or Watch())
+
+
+class Notes(Watch):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def batches(trainer: Trainer, first: int, count: int) -> list[Batch]:
+    return [trainer.order.batch(step) for step in range(first, first + count)]
+
+
+def weights(trainer: Trainer) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in trainer.model.tensors().items()}
+
+
+def equal(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)

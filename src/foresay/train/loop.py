@@ -32,7 +32,7 @@ from foresay.models.task import Task
 from foresay.parts import Count, Size, part
 from foresay.train import checkpoint
 from foresay.train.clip import Clip, gradient_norm
-from foresay.train.evaluate import Measured, evaluate
+from foresay.train.evaluate import evaluate
 from foresay.train.optimise import Optimizer, optimizer_tensors, restore_optimizer, set_rate
 from foresay.train.progress import Metrics, Watch
 
@@ -118,7 +118,6 @@ class Trainer:
         self.carried: State | None = None
         self.counters = Counters()
         self.metrics = Metrics(folder / "metrics.jsonl")
-        self.measured: Measured | None = None
         torch.manual_seed(seed)
 
     def run(self) -> None:
@@ -205,7 +204,6 @@ class Trainer:
         if valid is None:
             return
         measured = evaluate(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
-        self.measured = measured
         line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
         self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
         self.watch.evaluated(counters.step, measured)
