@@ -126,6 +126,12 @@ def test_ends_when_every_row_has_stopped():
     assert model.longest == 4  # <start> 5 6 7
 
 
+def test_a_row_that_has_stopped_grows_no_more():
+    model = Told(lambda text: STOP if text[-1] == 7 else after(text))
+    assert generate(model, [[9, 10, 11, 12, 5, 6, 7], [9]], Greedy(), length=6) == [[], [10, 11, 12, 5, 6, 7]]
+    assert model.longest == 8  # <start> and the first prompt
+
+
 def test_length_is_the_most():
     model = Told(after)
     assert generate(model, [[5], []], Greedy(), length=4) == [[6, 7, 8, 9], [5, 6, 7, 8]]

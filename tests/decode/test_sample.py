@@ -99,6 +99,14 @@ def test_draws_fall_into_their_intervals():
     assert chosen.tolist() == [1, 1, 3, 3, 2, 2, 0, 0]
 
 
+def test_rounding_never_picks_what_was_left_out():
+    """The sum of k times 1/k may stay below the greatest draw; the last one kept is taken then, none after it."""
+    p, draw = torch.zeros(1, 64, dtype=torch.float64), torch.tensor([1 - 2**-53], dtype=torch.float64)
+    sums = [Sample(top_k=k).distribution(p, NOTHING).cumsum(1)[0, -1] for k in range(2, 64)]
+    assert any(total <= draw for total in sums)
+    assert [Sample(top_k=k).choose(p, NOTHING, draw).item() for k in range(2, 64)] == [k - 1 for k in range(2, 64)]
+
+
 @pytest.mark.parametrize("decoder", [Sample(), Sample(temperature=0.7, top_k=5, min_p=0.02), Sample(top_p=0.8)])
 def test_frequencies_match_the_distribution(decoder):
     """20,000 draws: chi-squared with at most 7 degrees of freedom is below 24.3 but for one seed in a thousand."""
