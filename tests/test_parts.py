@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
+from torch import nn
 
 from foresay import parts
 from foresay.errors import UserError
@@ -237,6 +238,21 @@ def test_a_registered_subclass_checks_its_own_settings(wheels):
 
     assert describe(Tiny()) == {"kind": "tiny", "size": 1}
     assert refused(Tiny, weight=2.0).startswith("decoder tiny: weight is no setting of decoder tiny")
+
+
+def test_a_part_without_a_constructor_has_no_settings(wheels):
+    """Its own or torch's: a user's cell may be a few lines."""
+
+    @parts.part("decoder", "bare")
+    class Bare(Wheel): ...
+
+    @parts.part("decoder", "module")
+    class Module(nn.Module):
+        part_kind = "decoder"
+
+    for cls in (Bare, Module):
+        assert describe(cls()) == {"kind": cls.part_name} and describe(anew(cls())) == describe(cls())
+        assert refused(cls, 1) == f"decoder {cls.part_name} takes 0 settings, 1 were given"
 
 
 def test_two_parts_with_one_name_are_refused(wheels):

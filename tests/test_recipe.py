@@ -130,6 +130,12 @@ def test_a_changed_kind_drops_the_old_settings_and_says_so(word):
     assert notes == ["encoder is now window: dropped cell, layers, size, dropout"]
 
 
+def test_a_group_has_no_kind():
+    raw = SMALL | {"train": {"evaluate": {"every": 5}}}
+    message = "train.evaluate.kind is no setting of evaluate; allowed: every, tokens, patience"
+    assert refused(lambda: complete(override(raw, ["train.evaluate=often"])[0])) == message
+
+
 def test_the_same_kind_drops_nothing():
     raw, notes = override(read("lstm"), ["encoder=recurrent", "encoder.kind=recurrent"])
     assert raw == read("lstm") and notes == []

@@ -17,6 +17,8 @@ from torch import Tensor
 from foresay import parts
 from foresay.data.batch import Batch
 from foresay.data.shards import Shards
+from foresay.decode.generate import generate
+from foresay.decode.sample import Greedy
 from foresay.encode.encoder import flatten_state
 from foresay.errors import UserError
 from foresay.models.task import Task
@@ -234,6 +236,23 @@ def test_another_recipes_tensors_are_refused(model):
         with pytest.raises(UserError, match=f"^my.file is of another recipe: {word} differs"):
             model.restore(strange, "my.file")
     assert torch.equal(model.score(text())[0], before)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@every
+def test_gpu_equals_cpu(model):
+    """float32 within 1e-4: scores, the next distribution, and what is written greedily."""
+    model.float()
+    ids, mask = ragged(7, 3, 0)
+    scored, state = model.score(ids, mask)
+    after, _ = model.step(ids, state)
+    written = generate(model, [[5, 6], []], Greedy(), length=5)
+    model.cuda()
+    found, state = model.score(ids.cuda(), mask.cuda())
+    torch.testing.assert_close(found.cpu(), scored, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(model.step(ids.cuda(), state)[0].cpu(), after, rtol=1e-4, atol=1e-4)
+    assert generate(model, [[5, 6], []], Greedy(), length=5) == written
 
 
 @every
