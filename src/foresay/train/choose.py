@@ -44,7 +44,7 @@ def choose(source: str, sample: str, size: int, device: str, minutes: float) -> 
     work = 6 * (4 * width * (width + vectors) + vectors * (width + look.symbols))  # per token, forward and back
     affordable = 0.8 * 60 * minutes * SPEED.get(device, 1e11) / work
     rows = _rows(affordable, device)
-    passes = affordable / look.length
+    passes = affordable / max(look.length, 1.0)  # an empty text is refused later, by name
     dropout = 0.1 if passes < 2 else 0.25 if passes < 5 else 0.4
     tied = vectors >= 256
     recipe = {
