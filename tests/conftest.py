@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import Commands
 from tests.forks import Forks
 
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
@@ -78,3 +79,9 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "tiny"
     start.train(TINY | {"data": {"train": str(corpus)}}, out=folder, device="cpu", watch=Watch())
     return folder
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Commands:
+    """The command line, called in this process."""
+    return Commands(capsys)

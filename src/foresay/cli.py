@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
@@ -38,7 +38,9 @@ Words = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", hel
 
 @app.command()
 def train(
-    source: Annotated[str | None, typer.Argument(metavar="RECIPE|TEXT", help="Recipe, .yaml, text file or folder.")] = None,
+    source: Annotated[
+        str | None, typer.Argument(metavar="RECIPE|TEXT", help="Recipe, .yaml, text file or folder.")
+    ] = None,
     settings: Words = None,
     out: Annotated[Path | None, typer.Option(help="The run folder; by default runs/NAME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")] = False,
@@ -48,7 +50,7 @@ def train(
     """Train a recipe or a text file into a run folder; a text file needs no settings."""
     from foresay import start
 
-    if source is not None and "=" in source and not Path(source).exists():
+    if source is not None and "=" in source and not os.path.exists(source):  # noqa: PTH110 - no error for long text
         source, settings = None, [source, *(settings or [])]
     run = start.train(source, settings or [], out=out, resume=resume, minutes=minutes, device=device)
     _say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay generate {run.folder}")
@@ -78,7 +80,9 @@ def evaluate(
 @app.command()
 def score(
     run: RunArgument,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")],
+    texts: Annotated[
+        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
+    ],
     tokens: Annotated[bool, typer.Option("--tokens", help="Each token's share too.")] = False,
     as_json: Json = False,
     device: Device = None,
@@ -117,7 +121,7 @@ def generate(
         raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     decoder = Greedy() if temperature == 0 else Sample(temperature, top_k, top_p, min_p, repetition)
     loaded = _load(run, device)
-    text = sys.stdin.read().rstrip("\n") if prompt == "-" else prompt
+    text = "\n".join(_lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
     written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed)
     if as_json:
         _print_json([{"prompt": text, "text": one} for one in written])
@@ -128,7 +132,9 @@ def generate(
 
 @app.command()
 def compare(
-    words: Annotated[list[str], typer.Argument(metavar="RECIPE... [KEY=VALUE]...", help="Recipes, then settings for all.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="RECIPE... [KEY=VALUE]...", help="Recipes, then settings for all.")
+    ],
     data: Annotated[str | None, typer.Option(help="A text file or folder; by default the recipes' own.")] = None,
     minutes: Annotated[float | None, typer.Option(help="For the whole comparison; shared out equally.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/compare.")] = None,
@@ -187,8 +193,12 @@ def main() -> NoReturn:
     """Runs the command line; mistakes give one line and code 2, signals 130 and 143."""
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        code = app(standalone_mode=False) or 0
+        code = app(prog_name="foresay", standalone_mode=False) or 0
+        if code == 130:  # how typer ends at Ctrl-C
+            _fail("stopped", code)
         sys.stdout.flush()
+    except SystemExit as error:
+        code = 0 if isinstance(error.__context__, BrokenPipeError) else error.code  # typer has caught it
     except UserError as error:
         code = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
@@ -196,6 +206,10 @@ def main() -> NoReturn:
     except BrokenPipeError:  # the reader has gone (foresay ... | head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        code = _fail(
+            f"{error.filename or 'the system'}: {error.strerror or error}; check the path, its disk and rights"
+        )
     except Exception as error:
         code = _known(error)
         if code is None:
@@ -236,21 +250,26 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a pipe, of files, or the texts themselves; read one by one."""
     for text in texts:
         if text == "-":
-            yield from (line.rstrip("\n") for line in sys.stdin)
-        elif Path(text).is_file():
-            yield from _file_lines(Path(text))
+            yield from _lines_of(sys.stdin, "standard input")
+        elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
+            with Path(text).open(encoding="utf-8-sig") as file:
+                yield from _lines_of(file, text)
         elif text.endswith((".txt", ".md")) or ("/" in text and " " not in text):
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
             yield text
 
 
-def _file_lines(path: Path) -> Iterator[str]:
+def _lines_of(file: TextIO, name: str) -> Iterator[str]:
+    number = 0
     try:
-        with path.open(encoding="utf-8") as file:
-            yield from (line.rstrip("\n") for line in file)
+        for number, line in enumerate(file, 1):  # noqa: B007 - for the error
+            yield line.rstrip("\n")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at {error.start}") from None
+        byte = error.object[error.start]
+        raise UserError(
+            f"{name} is not UTF-8: byte 0x{byte:02X} after line {number}; convert it, as with iconv -f latin1 -t utf-8"
+        ) from None
 
 
 def _visible(token: str) -> str:

@@ -45,8 +45,9 @@ class PlainWatch(Watch):
         self.last, self.brief = time.monotonic(), brief
 
     def note(self, text: str) -> None:
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+        with suppress(BrokenPipeError):  # nobody reads any more: training goes on
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
 
     @contextmanager
     def stage(self, text: str) -> Iterator[Callable[[float], None]]:
