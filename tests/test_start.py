@@ -1,0 +1,274 @@
+"""`foresay.train`: from a text or a recipe to a finished folder, the same again from what it saved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+import foresay
+from foresay import recipe as recipes
+from foresay import start
+from foresay.errors import UserError
+from foresay.train.progress import Watch
+from foresay.train.report import write_curve
+from tests.train.made import Notes
+from tests.train.stopping import train_to
+
+PLANNED = {"train.steps": 4, "train.evaluate.every": 2, "train.evaluate.tokens": 700, "train.save.every": 2}
+
+
+def train(source: object = None, settings: object = (), out: object = "run", watch: Watch | None = None, **given):
+    return start.train(source, settings, out=out, device="cpu", watch=watch or Watch(), **given)  # pyright: ignore[reportArgumentType]
+
+
+def model(folder: str | Path) -> bytes:
+    return Path(folder, "model.safetensors").read_bytes()
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A plan of four steps whatever the time; gives the seconds that were asked for."""
+    asked: list[float] = []
+    monkeypatch.setattr(start, "plan", lambda make, seconds: (make(), asked.append(seconds), dict(PLANNED))[2])
+    return asked
+
+
+@pytest.fixture(autouse=True)
+def _no_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture takes half the time of so small a run."""
+    monkeypatch.setattr(start, "write_curve", lambda _: None)
+
+
+def test_a_run_folder_has_all_its_files(tiny: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "write_curve", write_curve)
+    run = train(tiny)
+    names = {path.name for path in Path("run").iterdir()}
+    assert names == {
+        *("recipe.yaml", "tokenizer.json", "text.json", "config.json", "model.safetensors", "README.md"),
+        *("metrics.jsonl", "results.json", "curve.png", "checkpoints", ".lock"),
+    }
+    results = json.loads(Path("run/results.json").read_text())
+    assert results["steps"] == 24 and results["tokens"] == 24 * 64 and results["skipped"] == 0
+    assert results["parameters"] == sum(p.numel() for p in run.model.parameters())
+    assert results["vocabulary"] == len(run.tokens) and results["device"] == "cpu" and results["peak_bytes"] > 0
+    assert results["tokens_per_second"] == pytest.approx(results["tokens"] / results["seconds"])
+    assert run.folder == Path("run") and not run.model.training
+
+
+def test_training_the_saved_recipe_again_gives_the_same_bytes(tiny: dict) -> None:
+    train(tiny, ["encoder.cell=gru"])
+    saved = yaml.safe_load(Path("run/recipe.yaml").read_text())
+    assert saved == recipes.complete(recipes.read("run/recipe.yaml")).as_dict()  # every setting is in it
+    torch.manual_seed(99)  # what happened before does not matter
+    train("run/recipe.yaml", out="again")
+    assert model("again") == model("run")
+    assert Path("again/recipe.yaml").read_bytes() == Path("run/recipe.yaml").read_bytes()
+
+
+def test_another_seed_gives_another_model(tiny: dict) -> None:
+    for seed in (1, 2):
+        train(tiny, [f"seed={seed}", "train.steps=3"], out=f"run-{seed}")
+    assert model("run-1") != model("run-2")
+
+
+def test_settings_as_a_dict_are_those_of_the_command_line(tiny: dict, corpus: Path) -> None:
+    train(tiny, ["train.steps=3", "encoder.cell=gru", "train.lr=0.5"], out="words")
+    given = {"train.steps": 3, "encoder.cell": "gru", "train.lr": 0.5, "data.train": corpus}
+    train(tiny, given, out="dict")
+    assert model("words") == model("dict")
+    for settings in ({"encoder.size": "512"}, {"data.train": "a: b"}, {"data.train": "1e3"}):
+        (value,) = settings.values()
+        with pytest.raises(UserError, match=f"'{value}'"):  # text stays text: it is not read as YAML
+            train(tiny, settings, out="never")
+
+
+def test_a_text_alone_is_enough(corpus: Path, planned: list[float]) -> None:
+    notes = Notes()
+    settings = ["encoder.size=16", "embedding.size=8"]
+    train(corpus, settings, minutes=2.0, watch=notes)
+    assert planned[0] == pytest.approx(120.0, abs=30.0) and planned[0] < 120.0  # what is left
+    recipe = recipes.read("run/recipe.yaml")
+    assert recipe["tokens"]["kind"] == "characters" and recipe["encoder"]["size"] == 16
+    assert recipe["train"]["steps"] == 4 and recipe["train"]["evaluate"] == {"every": 2, "tokens": 700, "patience": 0}
+    assert recipe["train"]["save"]["every"] == 2
+    assert recipe["train"]["optimizer"]["schedule"]["warmup"] == 0  # a tenth of the steps at most
+    told = [note for note in notes.notes if note.startswith("chosen: ")]
+    assert len(told) >= 4 and any(note.startswith("planned: 4 steps for the ") for note in notes.notes)
+    train("run/recipe.yaml", out="again")  # no clock is needed to repeat it
+    assert model("again") == model("run")
+
+
+def test_without_minutes_a_text_gets_the_default(corpus: Path, planned: list[float]) -> None:
+    notes = Notes()
+    train(corpus, ["encoder.size=16"], watch=notes)
+    assert 60.0 * start.DEFAULT_MINUTES - 30 < planned[0] < 60.0 * start.DEFAULT_MINUTES
+    assert any("10 minutes of training; --minutes M sets another" in note for note in notes.notes)
+    train(corpus, ["encoder.size=16", "train.steps=2"], out="steps")
+    assert len(planned) == 1 and recipes.read("steps/recipe.yaml")["train"]["steps"] == 2
+
+
+def test_minutes_fit_a_recipe_too_but_what_was_said_holds(tiny: dict, planned: list[float]) -> None:
+    train(tiny, ["train.eval_every=3", "train.save.keep=1"], minutes=1.0)
+    saved = recipes.read("run/recipe.yaml")["train"]
+    assert (saved["steps"], saved["evaluate"]["every"], saved["evaluate"]["tokens"]) == (4, 3, 700)
+    assert saved["save"] == {"every": 2, "keep": 1}
+    with pytest.raises(UserError, match=r"train.steps=9 and minutes=1; allowed: one of them"):
+        train(tiny, ["train.steps=9"], minutes=1.0, out="never")
+
+
+@pytest.mark.parametrize("minutes", [0, -1.0, float("nan"), float("inf")])
+def test_minutes_that_cannot_be(minutes: float, tiny: dict) -> None:
+    with pytest.raises(UserError, match="allowed: a number > 0"):
+        train(tiny, minutes=minutes)
+
+
+def test_measuring_the_time_does_not_change_the_model(tiny: dict, planned: list[float]) -> None:
+    train(tiny, minutes=1.0, out="timed")
+    train("timed/recipe.yaml", out="untimed")
+    assert model("timed") == model("untimed")
+
+
+def test_a_run_without_validation_keeps_its_last_weights(tiny: dict) -> None:
+    run = train(tiny | {"data": tiny["data"] | {"share": 0.0}}, ["train.steps=7"])
+    assert json.loads(Path("run/results.json").read_text())["valid"] is None
+    assert not Path("run/checkpoints/best").exists()
+    assert "No validation text was held out." in Path("run/README.md").read_text()
+    with pytest.raises(UserError, match="the run has no valid text"):
+        run.evaluate()
+
+
+def test_a_model_that_counts(tiny: dict) -> None:
+    recipe = {"task": "ngram", "data": tiny["data"], "tokens": "characters"}
+    run = train(recipe)
+    results = json.loads(Path("run/results.json").read_text())
+    assert "steps" not in results and results["parameters"] == len(run.model.counts)
+    (line,) = [json.loads(line) for line in Path("run/metrics.jsonl").read_text().splitlines()]
+    assert line["valid_loss"] == results["valid"]["loss"] == run.evaluate().loss
+    write_curve(Path("run"))
+    assert not Path("run/curve.png").exists() and "curve.png" not in Path("run/README.md").read_text()
+    train(recipe, out="again")
+    assert model("again") == model("run")
+
+
+def test_resume_needs_no_source(tiny: dict) -> None:
+    train(tiny, out="alone")
+    train_to(13, tiny, Path("cut"))
+    notes = Notes()
+    train(out="cut", resume=True, watch=notes)
+    assert "resumed at step 10" in notes.notes and model("cut") == model("alone")
+
+
+def test_resume_before_the_first_checkpoint_begins_again(tiny: dict) -> None:
+    train(tiny, out="alone")
+    train_to(3, tiny, Path("cut"))
+    train(out="cut", resume=True)
+    assert model("cut") == model("alone")
+    steps = [json.loads(line)["step"] for line in Path("cut/metrics.jsonl").read_text().splitlines()]
+    assert steps == sorted(steps)
+
+
+def test_resume_with_the_same_source_is_allowed(tiny: dict, corpus: Path) -> None:
+    Path("tiny.yaml").write_text(yaml.safe_dump(tiny))
+    train_to(6, tiny, Path("run"))
+    train("tiny.yaml", resume=True)
+    train_to(6, tiny, Path("again"))
+    train(corpus, resume=True, out="again")
+    assert model("again") == model("run")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["seed=2"], "seed=2, but the run in run has 1"),
+        (["train.lr=0.5"], "train.optimizer.lr=0.5, but the run in run has 0.01"),
+        (["train.clip=null"], "train.clip.kind=None, but the run in run has 'norm'"),
+        (["encoder.cell=gru"], "encoder.cell.kind='gru', but the run in run has 'lstm'"),
+        (["encoder.sise=3"], "did you mean 'size'"),
+    ],
+)
+def test_what_contradicts_the_run_is_refused(settings: list[str], message: str, tiny: dict) -> None:
+    train_to(6, tiny, Path("run"))
+    for source in (None, tiny):
+        with pytest.raises(UserError, match=message):
+            train(source, settings, resume=True)
+    assert not Path("run/model.safetensors").exists()
+
+
+def test_another_text_beside_resume_is_refused(tiny: dict, tmp_path: Path) -> None:
+    train_to(6, tiny, Path("run"))
+    Path("other.txt").write_text("another text\n" * 400)
+    with pytest.raises(UserError, match=r"data.train='other.txt', but the run in run has '.*small.txt'"):
+        train("other.txt", resume=True)
+
+
+def test_resume_without_a_run(tiny: dict) -> None:
+    with pytest.raises(UserError, match="resume without a run; say which one: --out RUN"):
+        start.train(tiny, resume=True)
+    with pytest.raises(UserError, match="nothing to train; give a recipe or a text file"):
+        train(out="nowhere", resume=True)
+    assert not Path("nowhere").exists()
+
+
+def test_resume_writes_a_lost_model_again(tiny: dict) -> None:
+    train(tiny)
+    before = model("run")
+    for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(b"damaged")):
+        damage(Path("run/model.safetensors"))
+        with pytest.raises(UserError, match=r"model.safetensors is (missing|damaged)"):
+            foresay.load("run")
+        train(resume=True)
+        assert model("run") == before
+
+
+def test_a_finished_run_is_not_trained_over(tiny: dict) -> None:
+    train(tiny)
+    with pytest.raises(UserError, match="run exists; allowed: a new folder: give another --out, or --resume"):
+        train(tiny)
+
+
+def test_deterministic_is_for_the_run_only(tiny: dict) -> None:
+    seen: list[bool] = []
+
+    class Look(Watch):
+        def step(self, *_: object) -> None:
+            seen.append(torch.are_deterministic_algorithms_enabled())
+
+    train(tiny, ["deterministic=true", "train.steps=2"], watch=Look())
+    assert seen == [True, True] and not torch.are_deterministic_algorithms_enabled()
+
+
+def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
+    closed: list[bool] = []
+
+    class Close(Watch):
+        def close(self) -> None:
+            closed.append(True)
+
+    train(tiny, ["train.steps=1"], watch=Close())
+    with pytest.raises(UserError):
+        train(tiny, ["train.steps=1"], watch=Close())
+    assert closed == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (None, "run"),
+        ({}, "run"),
+        ("lstm", "lstm"),
+        ("a/b.tar.txt", "b.tar"),
+        ("builtin:python-reference", "python-reference"),
+    ],
+)
+def test_a_run_is_named_after_its_source(source: object, name: str) -> None:
+    assert start._name(source) == name
+
+
+def test_tokens_for_a_text(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "zh.txt").write_text("床前明月光，疑是地上霜。\n" * 99, "utf-8")
+    assert start.tokens_for(str(corpus)) == {"kind": "characters"}
+    assert start.tokens_for(str(tmp_path / "zh.txt")) == {"kind": "characters", "min_count": 2}
