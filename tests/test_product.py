@@ -63,9 +63,13 @@ def refusal(row: Row) -> str | None:
     """Why a product makes no sense, as a part of the message; None when it does. Asked in the order it is noticed."""
     if "encoder" in row and not made("encoder", json.dumps(row["encoder"])).causal:
         return "would see the answer a language model must predict"
-    carries = made("batches", json.dumps(row["batches"])).carries
-    if "encoder" in row and made("encoder", json.dumps(row["encoder"])).grows and carries:
-        return "carries the state for ever"
+    batches = made("batches", json.dumps(row["batches"]))
+    if "encoder" in row:
+        encoder = made("encoder", json.dumps(row["encoder"]))
+        if encoder.grows and batches.carries:
+            return "carries the state for ever"
+        if encoder.longest and (batches.longest or encoder.longest + 1) > encoder.longest:
+            return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
     return None
@@ -150,7 +154,7 @@ def test_refuses_what_makes_no_sense(refused, corpus: Path, tmp_path: Path):
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(row) for task in parts.names("task") for row in rows(task)}
-    assert len(reasons) == 4  # three, and None for what makes sense
+    assert len(reasons) == 5  # four, and None for what makes sense
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])

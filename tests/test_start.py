@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -272,3 +273,19 @@ def test_tokens_for_a_text(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "zh.txt").write_text("床前明月光，疑是地上霜。\n" * 99, "utf-8")
     assert start.tokens_for(str(corpus)) == {"kind": "characters"}
     assert start.tokens_for(str(tmp_path / "zh.txt")) == {"kind": "characters", "min_count": 2}
+
+
+def test_bfloat16_is_refused_where_the_cpu_cannot(tiny, tmp_path, monkeypatch):
+    """Some CPUs announce bfloat16 and die of it: the run is refused instead."""
+    half = tiny | {"train": tiny["train"] | {"precision": "bfloat16"}}
+    monkeypatch.setattr(start, "has_bfloat16", lambda: False)
+    with pytest.raises(UserError, match="precision=bfloat16 does not run on this CPU; use float32"):
+        start.train(half, out=tmp_path / "run", device="cpu", watch=Watch())
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_trial_of_bfloat16_runs_elsewhere(monkeypatch):
+    start.has_bfloat16.cache_clear()
+    monkeypatch.setattr(sys, "executable", "false")  # a trial that dies
+    assert start.has_bfloat16() is False
+    start.has_bfloat16.cache_clear()

@@ -25,6 +25,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -182,6 +183,8 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
         if not isinstance(value, list) or not value:
             raise UserError(f"{place}={shown(value)}; allowed: {spell(setting.annotation)}")
         return [make(setting.nested, item, f"{place}.{i}") for i, item in enumerate(value)]
+    if isinstance(value, Path):  # Python's way to give a file
+        value = str(value)
     return fits(setting.annotation, value, place)
 
 

@@ -67,9 +67,9 @@ class Run:
 
     @cached_property
     def context(self) -> int | None:
-        """How many tokens back the model was trained to look, where that is bounded by its windows."""
+        """How many tokens a model that keeps them all was trained on at a time; None for one with a bounded state."""
         grows = getattr(getattr(self.model, "encoder", None), "grows", False)
-        return getattr(self.recipe.train.batches, "length", None) if grows else None
+        return self.recipe.train.batches.longest if grows else None
 
     @property
     def ends_count(self) -> bool:
@@ -189,7 +189,6 @@ def load(path: str | Path, device: str | None = None) -> Run:
     folder = Path(path)
     config = read_config(folder)
     recipe = _recipe_of(folder)
-    recipe.tokens.load(folder)
     model: Task = recipe.task
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
@@ -205,11 +204,14 @@ def load(path: str | Path, device: str | None = None) -> Run:
 
 
 def _recipe_of(folder: Path) -> Recipe:
+    """The recipe of a run, its tokeniser loaded."""
     path = folder / "recipe.yaml"
     if not path.is_file():
         raise UserError(f"{path} is missing; copy it back")
     try:
-        return recipes.complete(recipes.read(path))
+        recipe = recipes.complete(recipes.read(path))
+        recipe.tokens.load(folder)  # its files are whole (read_config): what does not fit them is the recipe
+        return recipe
     except UserError as error:
         raise UserError(f"{path} is damaged or not of this run: {error}") from None
 

@@ -7,8 +7,11 @@ Killed at any moment and called again with `resume=True`, it goes on from the ne
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,20 +115,36 @@ def _new_recipe(source: Source, words: list[str], minutes: float | None, place: 
         notes += [f"chosen: {reason}" for reason in chosen.reasons]
         raw = chosen.recipe
     raw, dropped = recipes.override(raw, words)
-    return New(_fits(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
+    return New(check(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
 
 
-def _fits(recipe: Recipe, place: torch.device) -> Recipe:
-    """Refuses what cannot be trained together, before anything is written."""
-    batches = recipe.train.batches
-    if recipe.train.precision == "float16" and place.type == "cpu":
+def check(recipe: Recipe, place: torch.device) -> Recipe:
+    """Refuses what cannot be trained together or here, before anything is written."""
+    batches, precision = recipe.train.batches, recipe.train.precision
+    encoder = getattr(recipe.task, "encoder", None)
+    if precision == "float16" and place.type == "cpu":
         raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
-    if batches.carries and getattr(getattr(recipe.task, "encoder", None), "grows", False):
+    if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
+        raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
+    if batches.carries and getattr(encoder, "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
-            "all of it; set train.batches=packed or encoder.window=256"
+            "all of it; set train.batches=packed, or encoder.window=256 encoder.positions=sinusoidal"
+        )
+    longest, needed = getattr(encoder, "longest", None), batches.longest
+    if longest is not None and (needed is None or needed > longest):
+        raise UserError(
+            f"encoder.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
+            f"{needed or 'any'}; set encoder.positions=sinusoidal or encoder.positions.longest"
         )
     return recipe
+
+
+@functools.cache
+def has_bfloat16() -> bool:
+    """Whether this CPU multiplies in bfloat16: some say they can and die of it, so a process of its own tries."""
+    code = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); x @ x"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
 def _saved_recipe(saved: Path, source: Any, words: list[str], minutes: float | None) -> Recipe:
@@ -162,14 +181,14 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         left = 60.0 * new.minutes - (time.perf_counter() - began)
         recipe = _fitted(recipe, prepared, left, new.words, folder, place)
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left")
+    memory = PeakMemory(place)
+    model = build(recipe, len(tokens), place)
     if there:
         _check_same_text(folder, prepared)
     else:
         tokens.save(folder)
         folders.write_config(folder, recipe.task.part_name, len(tokens), prepared.folder.name)
         write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
-    memory = PeakMemory(place)
-    model = build(recipe, len(tokens), place)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if hasattr(model, "fit"):
         facts = _count(model, recipe, prepared, folder, watch)
@@ -206,7 +225,7 @@ def _fitted(
     raw, _ = recipes.override(recipe.as_dict(), [*_words(planned), *words])
     schedule = raw["train"]["optimizer"]["schedule"]
     if "warmup" in schedule:
-        schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 10)
+        schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 8)
     fitted = recipes.complete(raw)
     return Recipe(fitted.task, recipe.data, recipe.tokens, fitted.train, recipe.seed, recipe.deterministic)
 

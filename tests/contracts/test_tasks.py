@@ -242,7 +242,7 @@ def test_another_recipes_tensors_are_refused(model):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @every
 def test_gpu_equals_cpu(model):
-    """float32 within 1e-4: scores, the next distribution, and what is written greedily."""
+    """float32 within 1e-3 (cuDNN multiplies in TF32): scores, the next distribution, what is written greedily."""
     model.float()
     ids, mask = ragged(7, 3, 0)
     scored, state = model.score(ids, mask)
@@ -250,8 +250,8 @@ def test_gpu_equals_cpu(model):
     written = generate(model, [[5, 6], []], Greedy(), length=5)
     model.cuda()
     found, state = model.score(ids.cuda(), mask.cuda())
-    torch.testing.assert_close(found.cpu(), scored, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(model.step(ids.cuda(), state)[0].cpu(), after, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(found.cpu(), scored, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(model.step(ids.cuda(), state)[0].cpu(), after, rtol=1e-3, atol=1e-3)
     assert generate(model, [[5, 6], []], Greedy(), length=5) == written
 
 

@@ -155,4 +155,6 @@ def test_nothing_is_written_over(tmp_path, corpus):
 
 
 def test_without_validation_there_is_nothing_to_compare(tmp_path, corpus):
-    assert "has no validation figures" in refused(write(tmp_path, corpus)[2:], ["data.share=0"], out=tmp_path / "out")
+    assert "holds out nothing to compare on" in refused(
+        write(tmp_path, corpus)[2:], ["data.share=0"], out=tmp_path / "out"
+    )

@@ -38,6 +38,7 @@ class Batches:
 
     part_kind = "batches"
     workers: int = 0  # threads that make batches ahead
+    longest: int | None = None  # the most steps a row has from its beginning; None: it goes on for ever
     carries = False  # True: a batch goes on from the state of the one before
 
     def open(self, shards: Shards, seed: int) -> BatchOrder:

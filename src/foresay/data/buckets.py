@@ -23,7 +23,8 @@ class Buckets(Batches):
     """One document a row, rows of like length together, a budget of tokens per batch."""
 
     def __init__(self, tokens: Size = 4096, longest: Size = 512, width: Size = 8, workers: Count = 0):
-        self.tokens, self.longest, self.width, self.workers = tokens, longest, width, workers
+        self.tokens, self.most, self.width, self.workers = tokens, longest, width, workers
+        self.longest = longest
 
     def open(self, shards: Shards, seed: int) -> BucketOrder:
         check_enough(shards)
@@ -31,7 +32,7 @@ class Buckets(Batches):
 
     def evaluation(self, shards: Shards) -> Iterator[Batch]:
         check_enough(shards)
-        begins, lengths = row_spans(shards, self.longest)
+        begins, lengths = row_spans(shards, self.most)
         first = 0
         while first < len(begins):
             last, widest = first, 0
@@ -45,7 +46,7 @@ class Buckets(Batches):
 
     def rounded(self, lengths: np.ndarray) -> np.ndarray:
         """Lengths up to a multiple of `width`, but not above `longest`."""
-        return np.minimum(-(-lengths // self.width) * self.width, self.longest)
+        return np.minimum(-(-lengths // self.width) * self.width, self.most)
 
 
 class BucketOrder:
@@ -53,7 +54,7 @@ class BucketOrder:
 
     def __init__(self, shards: Shards, seed: int, settings: Buckets):
         self.shards, self.seed = shards, seed
-        self.begins, self.lengths = row_spans(shards, settings.longest)
+        self.begins, self.lengths = row_spans(shards, settings.most)
         rounded = settings.rounded(self.lengths)
         self.members = np.argsort(rounded, kind="stable")  # row numbers, bucket after bucket
         self.widths, counts = np.unique(rounded, return_counts=True)

@@ -23,7 +23,7 @@ class Packed(Batches):
     """Shuffled windows of the stream with document marks, for Transformers."""
 
     def __init__(self, rows: Size = 16, length: Size = 256, workers: Count = 0):
-        self.rows, self.length, self.workers = rows, length, workers
+        self.rows, self.length, self.longest, self.workers = rows, length, length, workers
 
     def open(self, shards: Shards, seed: int) -> PackedOrder:
         check_enough(shards)

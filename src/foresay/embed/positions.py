@@ -24,6 +24,7 @@ class Positions(nn.Module):
     """`build(width)` fixes the size; `forward(position)` -> what to add to x."""
 
     part_kind = "positions"
+    longest: int | None = None  # how many there are; None: any number
     width: int
 
     def build(self, width: int) -> None:
@@ -60,19 +61,19 @@ class Learnt(Positions):
 
     def __init__(self, *, longest: Size = 1024) -> None:
         super().__init__()
-        self.longest = longest
+        self.longest = self.rows = longest
 
     def build(self, width: int) -> None:
         super().build(width)
-        self.table = nn.Parameter(0.02 * torch.randn(self.longest, width))
+        self.table = nn.Parameter(0.02 * torch.randn(self.rows, width))
 
     def forward(self, position: Tensor) -> Tensor:
         last = position.shape[-1] - 1
         if position.device.type == "cpu" and position.numel():  # on a GPU this would wait for it
             last = max(last, int(position.max()))
-        if last >= self.longest:
+        if last >= self.rows:
             raise UserError(
-                f"longest={self.longest} learnt positions, but position {last} was asked for; "
+                f"longest={self.rows} learnt positions, but position {last} was asked for; "
                 "raise longest, use shorter sequences, or sinusoidal positions"
             )
         return F.embedding(position, self.table)

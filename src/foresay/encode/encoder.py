@@ -24,6 +24,7 @@ class Encoder(nn.Module):
     part_kind = "encoder"
     causal = True  # only causal encoders chunk
     grows = False  # True: the state grows with every step, as a cache without a window does
+    longest: int | None = None  # the most steps it has positions for; None: any number
     width: int  # H, known after build
 
     def build(self, in_width: int) -> None:

@@ -48,6 +48,7 @@ class Transformer(Encoder):
         self.width, self.heads, self.window, self.dropout = size, heads, window, dropout
         self.grows = window is None
         self.positions = anew(positions)
+        self.longest = self.positions.longest
         blocks = (Block(size, heads, hidden or 4 * size, dropout) for _ in range(layers))
         self.blocks = cast("list[Block]", nn.ModuleList(blocks))
         self.norm = nn.LayerNorm(size)

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from foresay import recipe as recipes
 from foresay import start
 from foresay.errors import UserError
+from foresay.run import pick_device
 from foresay.train.folder import next_free
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import draw_curves, read_results
@@ -36,7 +39,7 @@ def compare(
         raise UserError(f"{' '.join(names)}: a recipe is given twice, or two have one name; each once")
     watch = watch if watch is not None else watch_for(brief=True)
     raws = {Path(name).stem: _raw(name, data, settings, watch) for name in names}
-    _same_text(raws, watch)
+    _same_text(raws, pick_device(device), watch)
     folder = Path(out) if out is not None else next_free("compare")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists; allowed: a new folder: give another --out")
@@ -63,10 +66,14 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
     return raw
 
 
-def _same_text(raws: dict[str, dict[str, Any]], watch: Watch) -> None:
+def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watch) -> None:
     """Every mistake is said before the first model is trained; only models of one text can be compared."""
-    found = {name: recipes.complete(raw).as_dict() for name, raw in raws.items()}
+    checked = {name: start.check(recipes.complete(raw), place) for name, raw in raws.items()}
+    found = {name: recipe.as_dict() for name, recipe in checked.items()}
     first, *others = found
+    data = found[first]["data"]
+    if data["share"] == 0.0 and data["valid"] is None:
+        raise UserError("data.share=0.0 holds out nothing to compare on; set data.share > 0 or give data.valid")
     for name in others:
         if found[name]["data"] != found[first]["data"]:
             raise UserError(f"{first} and {name} are trained on different data; give one text for all: --data TEXT")

@@ -13,6 +13,7 @@ from foresay.text.script import detect
 
 SMALL = 4_000_000  # bytes under which a text has too few words to learn subwords well from
 TINY = 300_000
+SHORT = 4.0  # minutes
 CHUNK = 64
 UPDATES = 1500  # a model needs about so many steps to get anywhere, however few tokens each has
 SPEED = {"cpu": 1e11, "cuda": 2e13}  # multiply-adds and additions per second, roughly: two cores, one large GPU
@@ -46,6 +47,7 @@ def choose(source: str, sample: str, size: int, device: str, minutes: float) -> 
     rows = _rows(affordable, device)
     passes = affordable / max(look.length, 1.0)  # an empty text is refused later, by name
     dropout = 0.1 if passes < 2 else 0.25 if passes < 5 else 0.4
+    lr = 0.006 if minutes < SHORT else 0.004
     tied = vectors >= 256
     recipe = {
         "task": "language-model",
@@ -56,7 +58,7 @@ def choose(source: str, sample: str, size: int, device: str, minutes: float) -> 
         "output": {"kind": "softmax", "tied": tied},
         "train": {
             "batches": {"kind": "streams", "rows": rows, "chunk": CHUNK},
-            "optimizer": {"kind": "adamw", "lr": 0.004, "schedule": {"kind": "cosine", "warmup": 50, "floor": 0.02}},
+            "optimizer": {"kind": "adamw", "lr": lr, "schedule": {"kind": "cosine", "warmup": 200, "floor": 0.02}},
             "precision": "bfloat16" if device == "cuda" else "float32",
         },
     }
@@ -91,9 +93,8 @@ def _width(size: int, device: str, minutes: float) -> tuple[int, str]:
         return 256, f"a small LSTM, 256 wide: {size / 1e3:.0f} kB is little text"
     if device == "cuda":
         return 1024, "an LSTM 1024 wide: there is a GPU"
-    if minutes >= 6:
-        return 640, "an LSTM 640 wide: it learns most in some minutes on a CPU"
-    return 512, "an LSTM 512 wide: it learns most in a few minutes on a CPU"
+    width = 384 if minutes < SHORT else 512 if minutes < 2 * SHORT else 640
+    return width, f"an LSTM {width} wide: it learns most in {minutes:g} minutes on a CPU"
 
 
 def _rows(tokens: float, device: str) -> int:
