@@ -61,3 +61,26 @@ def _die_in_save(write: int) -> None:
         return whole(path, data)
 
     checkpoint._write = half
+
+
+def hold(step: int, path: str) -> None:
+    """Says so on standard error after a step and waits there until a file is there."""
+
+    def until_it_is_there() -> None:
+        sys.stderr.write(f"waiting after step {step}\n")
+        sys.stderr.flush()
+        while not os.path.exists(path):  # noqa: PTH110
+            time.sleep(0.01)
+
+    _after_step(step, until_it_is_there)
+
+
+def hold_while_preparing() -> None:
+    """Never gets past the preparation of the text."""
+
+    def prepare(*_: object, **__: object) -> None:
+        sys.stderr.write("preparing\n")
+        sys.stderr.flush()
+        time.sleep(60)
+
+    start.prepare = prepare  # pyright: ignore[reportAttributeAccessIssue]
