@@ -29,11 +29,16 @@ MOST = 4  # processes, about 150 MB each
 _ENDED = "a process that encodes text ended early (out of memory?)"
 
 
+def cores() -> int:
+    """The cores this process may use; where the system does not say, all there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Encoders:
     """Processes that encode with the tokeniser saved in a folder; a context manager."""
 
     def __init__(self, folder: Path, processes: int | None = None):
-        count = processes or min(len(os.sched_getaffinity(0)), MOST)
+        count = processes or min(cores(), MOST)
         call = "import sys; from foresay.text.encoder import serve; serve(sys.argv[1])"
         paths = os.pathsep.join(path for path in sys.path if path)
         self.processes = [
