@@ -45,7 +45,7 @@ class Evaluate:
     """When to measure on the validation text, on how many tokens, and when to give up (0: never)."""
 
     every: Size = 200
-    tokens: Size = 500_000
+    tokens: Size = 200_000
     patience: Count = 0
 
 
