@@ -80,7 +80,8 @@ class Forks:
         self.socket, theirs = socket.socketpair()
         command = [sys.executable, "-W", "error", "-c", f"from tests.forks import serve; serve({theirs.fileno()})"]
         root = Path(__file__).parent.parent
-        self.server = subprocess.Popen(command, cwd=root, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # as a user has it
+        self.server = subprocess.Popen(command, cwd=root, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
 
     def start(self, words: Sequence[Any], *, hook: Sequence[Any] = (), env: dict[str, str] | None = None) -> Process:
