@@ -114,6 +114,11 @@ SETTINGS = [
     ("seed=-1", "seed=-1; allowed: an integer >= 0", ""),
     ("encoder.bidirectional=true", "encoder is bidirectional and would see the answer", "encoder.bidirectional=false"),
     ("encoder={kind: transformer, size: 8}", "train.batches=streams carries the state for ever", "packed"),
+    (
+        "encoder={kind: transformer, size: 8, window: 9, positions: learnt}",
+        "positions=learnt ends at 1024",
+        "sinusoidal",
+    ),
     ("encoder={kind: transformer, size: 9, heads: 2}", "heads=2 does not divide size=9", ""),
     ("data.holdout=random", "data.holdout='random'; allowed: one of tail, seed", ""),
     ("encoder.size", "'encoder.size' is no setting; allowed: key=value", ""),
@@ -143,6 +148,11 @@ def test_recipes_that_are_none(content: bytes | None, message: str, call: Comman
     if content is not None:
         Path("none.yaml").write_bytes(content)
     assert message in refused(call, "none.yaml")
+
+
+def test_a_misspelt_recipe(call: Commands) -> None:
+    line = refused(call, "transfromer")
+    assert "'transfromer' is no file, folder or known text" in line and line.endswith("did you mean 'transformer'?")
 
 
 def test_nothing_to_train(call: Commands) -> None:

@@ -242,6 +242,13 @@ def test_deterministic_is_for_the_run_only(tiny: dict) -> None:
     assert seen == [True, True] and not torch.are_deterministic_algorithms_enabled()
 
 
+def test_a_cpu_that_dies_of_bfloat16_is_not_asked_to(tiny: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "has_bfloat16", lambda: False)
+    with pytest.raises(UserError, match=r"train.precision=bfloat16 does not run on this CPU; use float32"):
+        train(tiny, ["train.precision=bfloat16"])
+    assert not Path("run").exists()
+
+
 def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
     closed: list[bool] = []
 

@@ -24,7 +24,7 @@ from foresay import parts
 from foresay import recipe as recipes
 from foresay.data.peek import peek
 from foresay.data.prepare import Prepared, prepare
-from foresay.errors import UserError
+from foresay.errors import UserError, nearest
 from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
@@ -110,7 +110,10 @@ def _new_recipe(source: Source, words: list[str], minutes: float | None, place: 
         if minutes is None and not timed:
             minutes = DEFAULT_MINUTES
             notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
-        sample, size = peek(str(source))
+        try:
+            sample, size = peek(str(source))
+        except UserError as error:  # it may have been meant as a recipe
+            raise UserError(f"{error}{nearest(str(source), recipes.built_in())}") from None
         chosen = choose(str(source), sample, size, place.type, minutes or DEFAULT_MINUTES)
         notes += [f"chosen: {reason}" for reason in chosen.reasons]
         raw = chosen.recipe
