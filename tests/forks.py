@@ -78,9 +78,11 @@ class Forks:
 
     def __init__(self) -> None:
         self.socket, theirs = socket.socketpair()
-        command = [sys.executable, "-W", "error", "-c", f"from tests.forks import serve; serve({theirs.fileno()})"]
+        warnings = ["-W", "error", "-W", "ignore:This process:DeprecationWarning"]  # it has threads: none of them works
+        command = [sys.executable, *warnings, "-c", f"from tests.forks import serve; serve({theirs.fileno()})"]
         root = Path(__file__).parent.parent
         env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # as a user has it
+        env["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # looking for a GPU must not keep the forks from using it
         self.server = subprocess.Popen(command, cwd=root, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
 
