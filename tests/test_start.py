@@ -270,6 +270,7 @@ def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
         ("lstm", "lstm"),
         ("a/b.tar.txt", "b.tar"),
         ("builtin:python-reference", "python-reference"),
+        ("..", "run"),
     ],
 )
 def test_a_run_is_named_after_its_source(source: object, name: str) -> None:

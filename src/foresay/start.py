@@ -288,7 +288,7 @@ def _words(settings: Settings) -> list[str]:
 def _name(source: Any) -> str:
     if source is None or isinstance(source, dict):
         return "run"
-    return Path(str(source).removeprefix("builtin:")).stem or "run"
+    return Path(str(source).removeprefix("builtin:")).stem.strip(".") or "run"
 
 
 def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:

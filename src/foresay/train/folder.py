@@ -48,9 +48,9 @@ def opened(folder: Path, *, resume: bool) -> Iterator[bool]:
 
     When the work fails before `recipe.yaml` is there, what was made is removed again.
     """
-    there = folder.exists()
-    _check_free(folder, resume)
     try:
+        there = folder.exists()
+        _check_free(folder, resume)
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder), _no_half_run(folder, made=not there):
             yield (folder / "recipe.yaml").exists()
