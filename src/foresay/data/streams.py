@@ -2,6 +2,9 @@
 
     rows = 2, chunk = 3, tokens 0..13:   batch 0: 0 1 2 | 7 8 9    batch 1: 3 4 5 | 10 11 12
 
+With `forget` each row of each batch begins anew with that probability. A run shorter than one pass over its text would
+otherwise never see a fresh state after its first step, and go astray where every text that is scored begins.
+
 For truncated back-propagation through time: the state is carried from batch to batch (`fresh` is False) and dropped
 at the first batch of an epoch. From the second epoch on all rows begin at a seeded offset, in a ring, so that chunks
 are cut at other places and what the first epoch left over is seen.
@@ -10,12 +13,15 @@ are cut at other places and what the first epoch left over is seen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
 
 from foresay.data.batch import Batch
 from foresay.data.batches import Batches, check_enough, epoch_random, joined, shifted
 from foresay.data.shards import Shards
-from foresay.parts import Count, Size, part
+from foresay.parts import Count, Share, Size, part
 
 
 @part("batches", "streams")
@@ -24,13 +30,15 @@ class Streams(Batches):
 
     carries = True
 
-    def __init__(self, rows: Size = 32, chunk: Size = 64, reset: bool = False, workers: Count = 0):
-        self.rows, self.chunk, self.reset, self.workers = rows, chunk, reset, workers
+    def __init__(
+        self, rows: Size = 32, chunk: Size = 64, reset: bool = False, forget: Share = 0.0, workers: Count = 0
+    ):
+        self.rows, self.chunk, self.reset, self.forget, self.workers = rows, chunk, reset, forget, workers
 
     def open(self, shards: Shards, seed: int) -> StreamOrder:
         check_enough(shards)
         rows, chunk = self._fit(shards)
-        return StreamOrder(shards, seed, rows, chunk, self.reset)
+        return StreamOrder(shards, seed, rows, chunk, self.reset, self.forget)
 
     def evaluation(self, shards: Shards) -> Iterator[Batch]:
         check_enough(shards)
@@ -58,6 +66,7 @@ class StreamOrder:
     rows: int
     chunk: int
     reset: bool
+    forget: float = 0.0
 
     @property
     def per_epoch(self) -> int:
@@ -70,4 +79,12 @@ class StreamOrder:
         at = offset + number * self.chunk
         length = total // self.rows
         rows = [shifted(self.shards, at + row * length, self.chunk) for row in range(self.rows)]
-        return joined(rows, self.chunk, fresh=number == 0, starts=self.reset)
+        batch = joined(rows, self.chunk, fresh=number == 0, starts=self.reset)
+        return self._forgetful(batch, step) if self.forget else batch
+
+    def _forgetful(self, batch: Batch, step: int) -> Batch:
+        """Some rows begin anew; which ones depends on the seed and the step."""
+        chosen = torch.from_numpy(np.random.default_rng([self.seed, step, 1]).random(self.rows) < self.forget)
+        starts = torch.zeros(self.rows, self.chunk, dtype=torch.bool) if batch.starts is None else batch.starts
+        starts[:, 0] |= chosen
+        return replace(batch, starts=starts)
