@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.commands import Commands
 from tests.forks import Forks
+
+settings.register_profile("foresay", deadline=None)  # no test is timed
+settings.load_profile("foresay")
 
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
 

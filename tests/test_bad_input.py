@@ -152,7 +152,7 @@ def test_recipes_that_are_none(content: bytes | None, message: str, call: Comman
 
 def test_a_misspelt_recipe(call: Commands) -> None:
     line = refused(call, "transfromer")
-    assert "'transfromer' is no file, folder or known text" in line and line.endswith("did you mean 'transformer'?")
+    assert "'transfromer' is no text and no recipe" in line and line.endswith("did you mean 'transformer'?")
 
 
 def test_nothing_to_train(call: Commands) -> None:

@@ -39,7 +39,7 @@ def test_the_sample_recipe_completes_and_comes_back():
     assert told["encoder"]["layers"] == 2 and told["output"] == {"kind": "softmax", "tied": True, "bias": True}
     train = told["train"]
     assert train["steps"] == 2000 and train["optimizer"]["lr"] == 0.002 and train["optimizer"]["kind"] == "adamw"
-    assert train["batches"] == {"kind": "streams", "rows": 32, "chunk": 64, "reset": False, "workers": 0}
+    assert train["batches"] == {"kind": "streams", "rows": 32, "chunk": 64, "reset": False, "forget": 0.0, "workers": 0}
     assert train["clip"] == {"kind": "norm", "limit": 1.0, "first": None, "fall": 0}
     assert train["save"]["every"] == train["evaluate"]["every"] == 200
     assert complete(parse(first.as_yaml(), "saved")).as_dict() == told

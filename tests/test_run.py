@@ -148,10 +148,27 @@ def test_generation_is_shown_as_it_grows_and_takes_a_decoder(run: Run) -> None:
     assert [text] == run.generate("a", length=9, temperature=0)
 
 
-@pytest.mark.parametrize("given", [{"length": 0}, {"number": 0}, {"temperature": -0.5}])
-def test_generation_refuses_what_cannot_be(given: dict, run: Run) -> None:
-    with pytest.raises(UserError, match="allowed: >= 1, >= 1, >= 0"):
-        run.generate("a", **given)
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"length": 0}, "length=0; allowed: an integer > 0"),
+        ({"length": "5"}, "length='5'; allowed: an integer > 0"),
+        ({"number": 0}, "number=0; allowed: an integer > 0"),
+        ({"temperature": -0.5}, "temperature=-0.5; allowed: a number >= 0"),
+        ({"temperature": float("nan")}, "temperature=nan; allowed: a number >= 0"),
+        ({"temperature": float("inf")}, "temperature=inf; allowed: a number >= 0, and finite"),
+        ({"decoder": "gready"}, "'gready' is no decoder; allowed: greedy, sample; did you mean 'greedy'?"),
+        ({"prompt": ["a"]}, "prompt=.*; allowed: text"),
+    ],
+)
+def test_generation_refuses_what_cannot_be(given: dict, told: str, run: Run) -> None:
+    with pytest.raises(UserError, match=told):
+        run.generate(**{"prompt": "a"} | given)
+
+
+def test_only_texts_are_scored(run: Run) -> None:
+    with pytest.raises(UserError, match=r"texts=\[5\]; allowed: a list, each text"):
+        run.score([5])  # pyright: ignore[reportArgumentType]
 
 
 def test_a_transformer_scores_texts_longer_than_its_window(transformer: Run) -> None:
@@ -199,12 +216,20 @@ def test_evaluation_refuses_a_split_that_is_not_there(run: Run) -> None:
         run.evaluate(split="test")
 
 
-def test_evaluation_on_a_text_that_has_changed_is_refused(tiny: dict, tmp_path: Path) -> None:
+def test_evaluation_on_a_text_that_has_changed_is_refused(
+    tiny: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = tmp_path / "text.txt"
     text.write_text(Path(tiny["data"]["train"]).read_text("utf-8"), "utf-8")
     run = start.train(tiny, ["train.steps=2", f"data.train={text}"], out=tmp_path / "r", device="cpu", watch=Watch())
+    before = run.evaluate().loss
     text.write_text("λόγος " * 2000, "utf-8")
+    assert run.evaluate().loss == before  # what was prepared is still there
+    monkeypatch.setenv("FORESAY_CACHE", str(tmp_path / "empty"))
     with pytest.raises(UserError, match="has changed since it was trained"):
+        run.evaluate()
+    text.unlink()
+    with pytest.raises(UserError, match=r"the text .* was trained on: .* is no file.*; or give a text to measure on"):
         run.evaluate()
 
 

@@ -18,15 +18,18 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from foresay.decode.sample import Greedy, Sample
     from foresay.errors import UserError
     from foresay.run import Run, Scored, load
     from foresay.start import train
     from foresay.study.compare import compare
 
 __version__ = "0.1.0"
-__all__ = ["Run", "Scored", "UserError", "compare", "load", "train"]
+__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "load", "train"]
 
 _HOMES = {
+    "Greedy": "foresay.decode.sample",
+    "Sample": "foresay.decode.sample",
     "Run": "foresay.run",
     "Scored": "foresay.run",
     "UserError": "foresay.errors",

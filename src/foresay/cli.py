@@ -74,7 +74,7 @@ def evaluate(
     _print(f"perplexity          {measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})")
     _print(f"bits per character  {measured.bits_per_character:.4f}")
     _print(f"bits per byte       {measured.bits_per_byte:.4f}")
-    _print(f"tokens              {measured.tokens:,}")
+    _print(f"tokens              {measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %")
 
 
 @app.command()

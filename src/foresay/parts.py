@@ -19,6 +19,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import math
 import pkgutil
 import sys
 import types
@@ -201,7 +202,10 @@ def fits(annotation: Any, value: Any, place: str) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(annotation).validate_python(value, strict=True)
+        found = TypeAdapter(annotation).validate_python(value, strict=True)
+        if isinstance(found, float) and not math.isfinite(found):
+            raise UserError(f"{place}={value}; allowed: {spell(annotation)}, and finite")
+        return found
     except ValidationError:
         raise UserError(f"{place}={shown(value)}; allowed: {spell(annotation)}") from None
 

@@ -20,14 +20,15 @@ import torch
 from torch import Tensor
 
 from foresay import recipe as recipes
+from foresay.data.cache import cache_folder
 from foresay.data.corpus import Corpus
-from foresay.data.prepare import prepare
+from foresay.data.prepare import Prepared, open_prepared, prepare
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.models.task import Task
-from foresay.parts import anew
+from foresay.parts import Amount, Size, anew, fits, make
 from foresay.recipe import Recipe
 from foresay.text.tokens import STOP, Tokens
 from foresay.train import checkpoint
@@ -48,7 +49,7 @@ class Scored:
     @property
     def nats(self) -> float:
         """-log P of the text."""
-        return -math.fsum(self.log_probs)
+        return 0.0 - math.fsum(self.log_probs)
 
     @property
     def perplexity(self) -> float:
@@ -80,7 +81,8 @@ class Run:
     def score(self, texts: str | Sequence[str]) -> list[Scored]:
         """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
         self.model.eval()
-        return [self._score(text) for text in ([texts] if isinstance(texts, str) else texts)]
+        given = [texts] if isinstance(texts, str) else texts
+        return [self._score(text) for text in fits(list[str], list(given), "texts")]
 
     def _score(self, text: str) -> Scored:
         ids = [*self.tokens.encode(text).tolist(), *([STOP] if self.ends_count else [])]
@@ -116,19 +118,27 @@ class Run:
             raise UserError(f"split={split!r}; allowed: valid, test")
         recipe = self.recipe
         if data is not None:
-            corpus = Corpus(train=data, unit=recipe.data.unit, share=0.0)
+            corpus = Corpus(train=str(data), unit=recipe.data.unit, share=0.0)
             shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
         else:
-            prepared = prepare(recipe.data, anew(recipe.tokens), recipe.seed)
+            prepared = self._prepared()
             shards = prepared.valid if split == "valid" else prepared.test
-            every = range(len(self.tokens))
-            if len(prepared.tokens) != len(every) or prepared.tokens.pieces(every) != self.tokens.pieces(every):
-                raise UserError(
-                    f"the text of {self.folder} has changed since it was trained; give a text to measure on"
-                )
         if shards is None:
             raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
         return evaluate(self.model, recipe.train.batches, shards, limit=limit)
+
+    def _prepared(self) -> Prepared:
+        """The run's own text: its shards where they still are, else prepared again and checked to be the same."""
+        name = read_config(self.folder)["data"]
+        if (cache_folder() / name).is_dir():
+            return open_prepared(cache_folder() / name)
+        try:
+            prepared = prepare(self.recipe.data, anew(self.recipe.tokens), self.recipe.seed)
+        except UserError as error:
+            raise UserError(f"the text {self.folder} was trained on: {error}; or give a text to measure on") from None
+        if prepared.folder.name != name:
+            raise UserError(f"the text of {self.folder} has changed since it was trained; give a text to measure on")
+        return prepared
 
     def generate(
         self,
@@ -146,8 +156,11 @@ class Run:
         `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`; `on_text` is called with
         the first row's text as it grows.
         """
-        if length < 1 or number < 1 or temperature < 0:
-            raise UserError(f"length={length}, number={number}, temperature={temperature}; allowed: >= 1, >= 1, >= 0")
+        length, number = fits(Size, length, "length"), fits(Size, number, "number")
+        temperature = fits(Amount, temperature, "temperature")
+        prompt = fits(str, prompt, "prompt")
+        if decoder is not None:
+            decoder = make("decoder", decoder)
         self.model.eval()
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
 from foresay.train import folder as folders
-from foresay.train.budget import plan
+from foresay.train.budget import FEWEST, plan
 from foresay.train.checkpoint import write_file
 from foresay.train.choose import choose
 from foresay.train.evaluate import evaluate
@@ -40,7 +41,7 @@ from foresay.train.report import write_card, write_curve, write_results
 
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Source = str | Path | dict[str, Any] | None
-Settings = Sequence[str] | Mapping[str, Any]
+Settings = str | Sequence[str] | Mapping[str, Any]
 
 
 def train(
@@ -81,6 +82,10 @@ def train(
                 watch.note(f"{folder} is finished; nothing to resume")
             else:
                 _train_in(folder, new, began, there, place, watch)
+    except KeyboardInterrupt:
+        if saved.exists():
+            watch.note(f"stopped before the first checkpoint; foresay train --resume --out {folder} begins anew")
+        raise
     finally:
         torch.use_deterministic_algorithms(exact)
         watch.close()
@@ -98,27 +103,36 @@ class New:
 
 
 def _new_recipe(source: Source, words: list[str], minutes: float | None, place: torch.device) -> New:
-    notes: list[str] = []
-    timed = [word for word in words if word.startswith("train.steps=")]
     if source is None:
-        raise UserError("nothing to train; give a recipe or a text file, or --resume with --out RUN")
-    if timed and minutes is not None:
-        raise UserError(f"{timed[0]} and minutes={minutes:g}; allowed: one of them: leave the other out")
+        raise UserError("nothing to train; give a recipe or a text file, or --resume with the --out of a run")
+    chosen = None
     if isinstance(source, dict) or recipes.is_recipe(str(source)):
-        raw = recipes.read(source)
+        raw, dropped = recipes.override(recipes.read(source), words)
+        timed = any(word.startswith("train.steps=") for word in words)
     else:
-        if minutes is None and not timed:
-            minutes = DEFAULT_MINUTES
-            notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
-        try:
-            sample, size = peek(str(source))
-        except UserError as error:  # it may have been meant as a recipe
-            raise UserError(f"{error}{nearest(str(source), recipes.built_in())}") from None
-        chosen = choose(str(source), sample, size, place.type, minutes or DEFAULT_MINUTES)
-        notes += [f"chosen: {reason}" for reason in chosen.reasons]
-        raw = chosen.recipe
-    raw, dropped = recipes.override(raw, words)
+        chosen = choose(str(source), *_look_at(str(source)), place.type, minutes or DEFAULT_MINUTES)
+        raw, dropped = recipes.override(chosen.recipe, words)
+        timed = "steps" in raw["train"]
+    if timed and minutes is not None:
+        raise UserError(f"train.steps and minutes={minutes:g}; allowed: one of them: leave the other out")
+    notes = [] if chosen is None else [f"chosen: {reason}" for reason in chosen.holding(raw)]
+    if chosen is not None and not timed and minutes is None:
+        minutes = DEFAULT_MINUTES
+        notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
     return New(check(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
+
+
+def _look_at(source: str) -> tuple[str, int]:
+    """A sample and the size of a text; a name that is neither a text nor a recipe may be a misspelt recipe."""
+    try:
+        return peek(source)
+    except UserError:
+        close = nearest(source, recipes.built_in())
+        if not close or Path(source).suffix:
+            raise
+        raise UserError(
+            f"{source!r} is no text and no recipe; recipes: {', '.join(recipes.built_in())}{close}"
+        ) from None
 
 
 def check(recipe: Recipe, place: torch.device) -> Recipe:
@@ -177,13 +191,16 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         torch.use_deterministic_algorithms(True)
     with watch.stage("preparing text") as tell:
         prepared = prepare(recipe.data, recipe.tokens, recipe.seed, on_progress=lambda _, done: tell(done))
+    for note in prepared.notes:
+        watch.note(note)
     tokens = prepared.tokens
     for note in new.notes:
         watch.note(note)
     if not hasattr(recipe.task, "fit") and new.minutes is not None:
         left = 60.0 * new.minutes - (time.perf_counter() - began)
         recipe = _fitted(recipe, prepared, left, new.words, folder, place)
-        watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left")
+        short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
+        watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
     model = build(recipe, len(tokens), place)
     if there:
@@ -195,7 +212,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if hasattr(model, "fit"):
         facts = _count(model, recipe, prepared, folder, watch)
-        _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()})
+        _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
         return
     trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
     if there and trainer.resume():
@@ -204,7 +221,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     best, counters = trainer.take_best(), trainer.counters
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
-    _finish(folder, model, recipe, prepared, facts)
+    _finish(folder, model, recipe, prepared, facts, watch)
 
 
 def build(recipe: Recipe, vocabulary: int, place: torch.device) -> Task:
@@ -225,7 +242,8 @@ def _fitted(
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)
-    raw, _ = recipes.override(recipe.as_dict(), [*_words(planned), *words])
+    kept = [word for word in words if word.startswith(("train.evaluate.", "train.eval_every", "train.save"))]
+    raw, _ = recipes.override(recipe.as_dict(), [*_words(planned), *kept])
     schedule = raw["train"]["optimizer"]["schedule"]
     if "warmup" in schedule:
         schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 8)
@@ -251,7 +269,7 @@ def _count(model: Any, recipe: Recipe, prepared: Prepared, folder: Path, watch: 
     return {"tokens": len(prepared.train), "seconds": seconds, "valid": valid}
 
 
-def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts: dict[str, Any]) -> None:
+def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts: dict[str, Any], watch: Watch) -> None:
     """What people read first, the weights last: a run with a model is a finished one."""
     results = facts | {
         "parameters": model.size(),
@@ -260,11 +278,27 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
         "tokens_per_second": facts["tokens"] / max(facts["seconds"], 1e-9),
         "device": str(model.device),
     }
+    _warn(results, watch)
     write_results(folder, results)
     write_card(folder, recipe, results)
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)
     folders.write_model(folder, model.tensors(), task, vocabulary, prepared.folder.name)
+
+
+def _warn(results: dict[str, Any], watch: Watch) -> None:
+    """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
+    valid = results["valid"]
+    if valid is None:
+        return
+    guessing = math.log(results["vocabulary"])
+    if not valid["loss"] < guessing:
+        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): lower train.lr")
+    if valid["unknown"] > 0.001:
+        watch.note(
+            f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
+            "out what they stand for; characters, bytes or subwords know them"
+        )
 
 
 def tokens_for(source: str) -> dict[str, Any]:
@@ -280,6 +314,8 @@ def _check_same_text(folder: Path, prepared: Prepared) -> None:
 
 
 def _words(settings: Settings) -> list[str]:
+    if isinstance(settings, str):
+        return [settings]
     if isinstance(settings, Mapping):
         return [f"{key}={json.dumps(value, ensure_ascii=False, default=str)}" for key, value in settings.items()]
     return list(settings)

@@ -1,5 +1,7 @@
 """Streams, by value."""
 
+import torch
+
 from foresay.data.streams import Streams
 from foresay.text.tokens import START, STOP
 from tests.data.made import shards_of
@@ -42,3 +44,15 @@ def test_evaluation_pads_the_ragged_end(tmp_path):
     first, second = Streams(rows=2, chunk=3).evaluation(shards)
     assert first.targets.tolist() == [[10, 11, 12], [14, 15, STOP]] and first.mask is None
     assert second.targets.tolist() == [[13], [0]] and second.mask.tolist() == [[True], [False]]
+
+
+def test_rows_forget_now_and_then(tmp_path):
+    """About `forget` of the rows begin anew, the same ones for the same seed and step, at their first step only."""
+    shards = shards_of(tmp_path / "s", [list(range(10, 2010))])
+    order, again, other = (Streams(rows=20, chunk=5, forget=0.1).open(shards, seed) for seed in (1, 1, 2))
+    starts = [order.batch(step).starts for step in range(100)]
+    assert all(torch.equal(mark, again.batch(step).starts) for step, mark in enumerate(starts))
+    assert not all(torch.equal(mark, other.batch(step).starts) for step, mark in enumerate(starts))
+    first = torch.stack([mark[:, 0] for mark in starts]).float()
+    assert not any(mark[:, 1:].any() for mark in starts)
+    assert abs(first.mean() - 0.1) < 4 * (0.1 * 0.9 / 2000) ** 0.5  # four deviations of 2000 draws

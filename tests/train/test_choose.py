@@ -25,9 +25,15 @@ def test_every_choice_is_a_whole_recipe_with_reasons(sample: str, size: int, dev
     made = chosen(SAMPLES[sample], size, device)
     checked = recipes.complete(recipes.read(made.recipe)).as_dict()
     assert checked["data"]["train"] == "my.txt" and checked["train"]["batches"]["kind"] == "streams"
-    assert len(made.reasons) >= 4 and all("\n" not in reason for reason in made.reasons)
-    assert str(checked["encoder"]["size"]) in " ".join(made.reasons)
-    assert str(checked["encoder"]["dropout"]) in " ".join(made.reasons)
+    assert made.holding(made.recipe) == list(made.reasons.values()) and len(made.reasons) == 3
+    assert str(checked["encoder"]["size"]) in made.reasons["encoder"]
+    assert str(checked["encoder"]["dropout"]) in made.reasons["encoder"]
+
+
+def test_a_reason_holds_only_for_what_is_still_chosen() -> None:
+    made = chosen(ENGLISH)
+    other = made.recipe | {"tokens": {"kind": "words"}, "encoder": {"kind": "transformer"}}
+    assert made.holding(other) == [made.reasons["train.batches"]]
 
 
 @pytest.mark.parametrize(
@@ -38,15 +44,17 @@ def test_every_choice_is_a_whole_recipe_with_reasons(sample: str, size: int, dev
         (ENGLISH, 20_000_000, {"kind": "subwords", "size": 4000}),
         (CODE, 20_000_000, {"kind": "subwords", "size": 4000}),
         (ENGLISH, 200_000_000, {"kind": "subwords", "size": 16000}),
-        (CHINESE, 1_000_000, {"kind": "characters", "min_count": 2}),
-        (CHINESE, 200_000_000, {"kind": "characters", "min_count": 2}),
-        (JAPANESE, 200_000_000, {"kind": "characters", "min_count": 2}),
+        (CHINESE, 1_000_000, {"kind": "characters"}),
+        (CHINESE, 200_000_000, {"kind": "characters"}),
+        (JAPANESE, 200_000_000, {"kind": "characters"}),
     ],
 )
 def test_tokens_for_each_script_and_size(sample: str, size: int, tokens: dict) -> None:
     made = chosen(sample, size)
     assert made.recipe["tokens"] == tokens
-    assert made.reasons[0].startswith("characters" if tokens["kind"] == "characters" else f"{tokens['size']} subwords")
+    assert made.reasons["tokens"].startswith(
+        "characters" if tokens["kind"] == "characters" else f"{tokens['size']} subwords"
+    )
 
 
 def test_little_text_gets_a_small_model_and_much_dropout() -> None:
@@ -64,3 +72,8 @@ def test_less_time_means_smaller_batches_and_so_enough_steps() -> None:
     rows = [chosen(ENGLISH, minutes=minutes).recipe["train"]["batches"]["rows"] for minutes in (0.2, 1, 5, 10, 1000)]
     assert rows == sorted(rows) and rows[0] < rows[-1]
     assert all(row & (row - 1) == 0 for row in rows)  # powers of two
+
+
+def test_less_than_a_pass_over_the_text_begins_anew_now_and_then() -> None:
+    forget = [chosen(ENGLISH, size).recipe["train"]["batches"]["forget"] for size in (500_000, 3_900_000_000)]
+    assert forget == [0.0, 0.05]

@@ -62,7 +62,9 @@ def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: 
     watch.evaluated(4, MEASURED)
     watch.step(5, 10, 1.25, 1000.0)
     assert watch.bar.tasks[-1].completed == 5 and watch.bar.tasks[-1].total == 10
-    assert watch.bar.tasks[-1].fields["figures"] == "loss 1.250 · 1,000 tokens/s · valid 1.500, perplexity 4.48"
+    assert watch.bar.tasks[-1].fields["figures"] == (
+        "loss 1.250 · 1,000 tokens/s · valid 1.500, perplexity 4.48, 2.250 bits/character, 2.000 bits/byte"
+    )
     watch.close()
     captured = capsys.readouterr()
     assert captured.out == "" and "[a folder]: 5 parameters" in captured.err and FIGURES in captured.err

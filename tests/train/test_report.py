@@ -19,6 +19,7 @@ VALID = {
     "perplexity_interval": [3.3, 3.6],
     "bits_per_character": 1.781,
     "bits_per_byte": 1.75,
+    "unknown": 0.0125,
     "tokens": 2000,
     "of_tokens": 22600,
 }

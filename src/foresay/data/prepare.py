@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foresay import parts
@@ -36,6 +36,7 @@ class Prepared:
     train: Shards
     valid: Shards | None  # None: share=0 and no valid given
     test: Shards | None
+    notes: tuple[str, ...] = ()  # what the user should know: files that were left out
 
 
 def prepare(
@@ -64,7 +65,10 @@ def prepare(
         if changed := scans.changed():
             raise UserError(f"{changed.name} changed while it was read; run again when it is at rest")
 
-    return open_prepared(made_once(cache, _key(corpus, tokens, found, seed, learnt), write))
+    prepared = open_prepared(made_once(cache, _key(corpus, tokens, found, seed, learnt), write))
+    skipped = [(name, one.skipped) for name, one in found.items() if one.skipped]
+    notes = (f"data.{name}: {len(why)} files are left out; the first: {why[0]}" for name, why in skipped)
+    return replace(prepared, notes=tuple(notes))
 
 
 def open_prepared(folder: Path) -> Prepared:

@@ -30,9 +30,7 @@ class Streams(Batches):
 
     carries = True
 
-    def __init__(
-        self, rows: Size = 32, chunk: Size = 64, reset: bool = False, forget: Share = 0.0, workers: Count = 0
-    ):
+    def __init__(self, rows: Size = 32, chunk: Size = 64, reset: bool = False, forget: Share = 0.0, workers: Count = 0):
         self.rows, self.chunk, self.reset, self.forget, self.workers = rows, chunk, reset, forget, workers
 
     def open(self, shards: Shards, seed: int) -> StreamOrder:

@@ -33,6 +33,8 @@ def compare(
     watch: Watch | None = None,
 ) -> list[dict[str, Any]]:
     """Trains each recipe on the same tokens; a row of figures for each, best bits per byte first."""
+    names = [names] if isinstance(names, str) else names
+    settings = [settings] if isinstance(settings, str) else settings
     if not names:
         raise UserError(f"no recipe to compare; give some of {', '.join(recipes.built_in())}")
     if len({Path(name).stem for name in names}) != len(names):
@@ -95,11 +97,11 @@ def plot(folder: Path, models: Sequence[str]) -> Path:
     """`compare.png`: validation bits per byte against seconds of training."""
     curves = {name: _curve(folder / name) for name in models}
     latest = max((points[-1][0] for points in curves.values() if points), default=1.0)
-    for points in curves.values():
+    for points in curves.values():  # a model that counts is there at once: a level line
         if len(points) == 1:
             points.append((latest, points[0][1]))
     path = folder / "compare.png"
-    draw_curves(path, curves, "validation bits per byte", title=f"{folder.name}: loss against time")
+    draw_curves(path, curves, "validation bits per byte", title=f"{folder.name}: validation against time")
     return path
 
 

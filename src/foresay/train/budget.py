@@ -17,6 +17,7 @@ from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 
 EVALUATIONS = 8
+FEWEST = 10  # steps, however short the time
 RESERVE = 3.0  # seconds for the curve, the card and the last checkpoint
 
 
@@ -27,7 +28,7 @@ def plan(make_trainer: Callable[[], Trainer], seconds: float) -> dict[str, int]:
     step_seconds = _seconds_per_step(trainer, max(0.04 * seconds, 1.0))
     tokens, evaluation_seconds = _evaluation(trainer, 0.015 * seconds)
     left = seconds - (time.perf_counter() - began) - RESERVE - EVALUATIONS * evaluation_seconds
-    steps = max(int(left / step_seconds), 10)
+    steps = max(int(left / step_seconds), FEWEST)
     every = -(-steps // EVALUATIONS)
     return {
         "train.steps": steps,

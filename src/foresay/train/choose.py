@@ -21,10 +21,14 @@ SPEED = {"cpu": 1e11, "cuda": 2e13}  # multiply-adds and additions per second, r
 
 @dataclass(frozen=True)
 class Chosen:
-    """A raw recipe and why it is as it is."""
+    """A raw recipe, and why it is as it is: the path of a setting -> the reason for its value."""
 
     recipe: dict[str, Any]
-    reasons: list[str]
+    reasons: dict[str, str]
+
+    def holding(self, final: dict[str, Any]) -> list[str]:
+        """The reasons for what is still as it was chosen."""
+        return [why for path, why in self.reasons.items() if _at(final, path) == _at(self.recipe, path)]
 
 
 @dataclass(frozen=True)
@@ -38,37 +42,43 @@ class Look:
 
 
 def choose(source: str, sample: str, size: int, device: str, minutes: float) -> Chosen:
-    """A recipe for the text `source` of `size` bytes, of which `sample` is a part."""
+    """A recipe for the text `source` of `size` bytes, of which `sample` is a part, and `minutes` of training."""
     look = _look(sample, size)
     width, why_width = _width(size, device, minutes)
     vectors = 256 if look.symbols > 1000 else 128
     work = 6 * (4 * width * (width + vectors) + vectors * (width + look.symbols))  # per token, forward and back
     affordable = 0.8 * 60 * minutes * SPEED.get(device, 1e11) / work
     rows = _rows(affordable, device)
-    passes = affordable / max(look.length, 1.0)  # an empty text is refused later, by name
+    passes = affordable / max(look.length, 1)
     dropout = 0.1 if passes < 2 else 0.25 if passes < 5 else 0.4
     lr = 0.006 if minutes < SHORT else 0.004
-    tied = vectors >= 256
+    batches = {"kind": "streams", "rows": rows, "chunk": CHUNK, "forget": 0.05 if passes < 2 else 0.0}
+    schedule = {"kind": "cosine", "warmup": 200, "floor": 0.02}
     recipe = {
         "task": "language-model",
         "data": {"train": source},
         "tokens": look.tokens,
         "embedding": {"kind": "lookup", "size": vectors},
         "encoder": {"kind": "recurrent", "cell": "lstm", "layers": 1, "size": width, "dropout": dropout},
-        "output": {"kind": "softmax", "tied": tied},
+        "output": {"kind": "softmax", "tied": vectors >= 256},
         "train": {
-            "batches": {"kind": "streams", "rows": rows, "chunk": CHUNK},
-            "optimizer": {"kind": "adamw", "lr": lr, "schedule": {"kind": "cosine", "warmup": 200, "floor": 0.02}},
+            "batches": batches,
+            "optimizer": {"kind": "adamw", "lr": lr, "schedule": schedule},
             "precision": "bfloat16" if device == "cuda" else "float32",
         },
     }
-    reasons = [
-        look.why,
-        why_width,
-        f"{rows} rows of {CHUNK} tokens a step: time for about {affordable / 1e6:.1f} million tokens",
-        f"dropout {dropout}: about {passes:.1f} passes over the text",
-    ]
+    reasons = {
+        "tokens": look.why,
+        "encoder": f"{why_width}, with dropout {dropout}",
+        "train.batches": f"{rows} rows of {CHUNK} tokens a step, state carried over",
+    }
     return Chosen(recipe, reasons)
+
+
+def _at(recipe: dict[str, Any], path: str) -> Any:
+    for key in path.split("."):
+        recipe = recipe.get(key, {})
+    return recipe
 
 
 def _look(sample: str, size: int) -> Look:
@@ -78,7 +88,7 @@ def _look(sample: str, size: int) -> Look:
     characters = size / bytes_per_character
     if share > 0.3:
         why = f"characters: {100 * share:.0f} % of the text is Chinese or Japanese"
-        return Look({"kind": "characters", "min_count": 2}, why, 6000, characters)
+        return Look({"kind": "characters"}, why, 6000, characters)
     if size < SMALL:
         why = f"characters: {size / 1e6:.1f} MB is little text to learn subwords from"
         return Look({"kind": "characters"}, why, 100, characters)
@@ -94,7 +104,7 @@ def _width(size: int, device: str, minutes: float) -> tuple[int, str]:
     if device == "cuda":
         return 1024, "an LSTM 1024 wide: there is a GPU"
     width = 384 if minutes < SHORT else 512 if minutes < 2 * SHORT else 640
-    return width, f"an LSTM {width} wide: it learns most in {minutes:g} minutes on a CPU"
+    return width, f"an LSTM {width} wide: about right for {minutes:g} min on a CPU"
 
 
 def _rows(tokens: float, device: str) -> int:

@@ -4,7 +4,8 @@
     perplexity = exp(loss)
     bits per character (byte) = -sum log2 P / characters (bytes) of the same text
 
-Word and subword perplexities do not compare; bits per character and per byte do.
+Word and subword perplexities do not compare. Bits per character and per byte do, where the tokens keep the whole text
+(characters, bytes, subwords) and none is <unk>: words leave out spacing, and an <unk> leaves out what it stands for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
 from foresay.models.task import Task
+from foresay.text.tokens import UNK
 
 PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
@@ -40,6 +42,7 @@ class Measured:
     bits_per_character: float
     bits_per_byte: float
     interval: tuple[float, float]  # 95 % bootstrap interval of the loss
+    unknown: float = 0.0  # the share of tokens that are <unk>: what they stand for is not in the figures
 
     @property
     def perplexity(self) -> float:
@@ -53,6 +56,7 @@ class Measured:
             "perplexity_interval": [low, high],
             "bits_per_character": self.bits_per_character,
             "bits_per_byte": self.bits_per_byte,
+            "unknown": self.unknown,
             "tokens": self.tokens,
             "of_tokens": self.of,
         }
@@ -72,11 +76,12 @@ def evaluate(
     model.eval()
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
     counts: list[np.ndarray] = []
-    tokens = 0
-    for row_sums, row_counts in _measured(model, batches, shards):
+    tokens = unknown = 0
+    for row_sums, row_counts, row_unknown in _measured(model, batches, shards):
         sums.append(row_sums)
         counts.append(row_counts)
         tokens += int(row_counts.sum())
+        unknown += row_unknown
         if on_progress:
             on_progress(tokens / len(shards))
         if limit is not None and tokens >= limit:
@@ -91,19 +96,21 @@ def evaluate(
         of=len(shards),
         bits_per_character=bits / (shards.characters * share),
         bits_per_byte=bits / (shards.bytes * share),
+        unknown=unknown / tokens,
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
 
 
-def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each batch -log P summed over each row, and the rows' real lengths."""
+def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """Of each batch -log P summed over each row, the rows' real lengths, and how many targets are <unk>."""
     state: State | None = None
     for batch in batches.evaluation(shards):
         log_probs, state = model.measure(batch.to(model.device), state)
         assert batch.targets is not None
         rows, width = batch.targets.shape
         counts = np.full(rows, width) if batch.mask is None else batch.mask.sum(1).numpy()
-        yield -log_probs.double().sum(1).cpu().numpy(), counts
+        unknown = int((batch.targets == UNK).sum())  # padding is another symbol
+        yield -log_probs.double().sum(1).cpu().numpy(), counts, unknown
 
 
 def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:

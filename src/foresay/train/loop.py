@@ -301,7 +301,8 @@ def _signals() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         received.append(number)
 
-    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]  # nohup, cmd &
+    old = {number: signal.signal(number, note) for number in heard}
     try:
         yield received
     finally:

@@ -110,7 +110,8 @@ class BarWatch(Watch):
         self.bar.update(self.task, completed=step, figures=figures)
 
     def evaluated(self, step: int, measured: Measured) -> None:
-        self.valid = f" · valid {measured.loss:.3f}, perplexity {measured.perplexity:.2f}"
+        bits = f"{measured.bits_per_character:.3f} bits/character, {measured.bits_per_byte:.3f} bits/byte"
+        self.valid = f" · valid {measured.loss:.3f}, perplexity {measured.perplexity:.2f}, {bits}"
         if not self.brief:
             self.note(f"step {step}: {spelt(measured)}")
 

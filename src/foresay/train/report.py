@@ -41,6 +41,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
             f"| perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
             f"| bits per character | {valid['bits_per_character']:.4f} |\n"
             f"| bits per byte | {valid['bits_per_byte']:.4f} |\n"
+            f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )
     curve = "\n![loss against time](curve.png)\n" if "steps" in results else ""
     return f"""---
@@ -87,6 +88,8 @@ def write_curve(folder: Path) -> None:
     if not trained:
         return
     curves = {"training": trained, "validation": measured}
+    if measured:
+        curves["kept"] = [min(measured, key=lambda point: point[1])]
     draw_curves(folder / "curve.png", curves, "loss, nats per token", title=folder.name)
 
 
@@ -102,11 +105,7 @@ def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label:
     axes = figure.subplots()
     for (name, points), colour in zip(curves.items(), COLOURS * 4, strict=False):
         if points:
-            marker = "o" if len(points) < 30 else None
-            seconds, values = zip(*points, strict=True)
-            axes.plot(seconds, values, color=colour, label=name, marker=marker, markersize=3.5, linewidth=1.6)
-            axes.annotate(f"{values[-1]:.3f}", (seconds[-1], values[-1]), xytext=(5, 0), textcoords="offset points",
-                          color=colour, fontsize=9, va="center")  # fmt: skip
+            _draw(axes, name, points, colour)
     axes.set_xlabel("seconds of training")
     axes.set_ylabel(label)
     axes.set_title(title, loc="left", parse_math=False)  # $ is no formula in a folder's name
@@ -120,3 +119,13 @@ def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label:
         warnings.filterwarnings("ignore", "Glyph")  # a name in a script that the font does not have
         figure.savefig(held, format="png", dpi=130)
     write_file(path, held.getvalue())
+
+
+def _draw(axes: Any, name: str, points: list[tuple[float, float]], colour: str) -> None:
+    """One curve with its last value in the legend; a single point is a star, a level line is dashed."""
+    seconds, values = zip(*points, strict=True)
+    level = len(values) == 2 and values[0] == values[1]
+    style = {"linestyle": "--"} if level else {"marker": "o" if len(points) < 30 else None, "markersize": 3.5}
+    if len(points) == 1:
+        style = {"marker": "*", "markersize": 13, "linestyle": "none"}
+    axes.plot(seconds, values, color=colour, label=f"{name}  {values[-1]:.3f}", linewidth=1.6, **style)
