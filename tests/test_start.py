@@ -250,6 +250,17 @@ def test_a_cpu_that_dies_of_bfloat16_is_not_asked_to(tiny: dict, monkeypatch: py
     assert not Path("run").exists()
 
 
+def test_what_a_person_should_know_is_said(tiny: dict) -> None:
+    notes = Notes()
+    train(tiny, ["train.steps=24", "train.optimizer=sgd", "train.lr=100.0", "train.clip=null"], out="wild", watch=notes)
+    assert any("is no better than guessing (3." in note and "lower train.lr" in note for note in notes.notes)
+    train(tiny, ["tokens={kind: characters, size: 12}"], out="few", watch=(few := Notes()))
+    share = json.loads(Path("few/results.json").read_text())["valid"]["unknown"]
+    assert share > 0.1 and any(f"{100 * share:.1f} % of the validation tokens are <unk>" in note for note in few.notes)
+    train(tiny, watch=(quiet := Notes()))
+    assert not [note for note in quiet.notes if note.startswith("warning")]
+
+
 def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
     closed: list[bool] = []
 

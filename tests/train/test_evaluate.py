@@ -100,6 +100,16 @@ def test_a_limit_reads_the_beginning_only(model: Task, document: Prepared) -> No
     assert measured.bits_per_byte == pytest.approx(bits / (len(TEXT.encode()) * share), rel=1e-6)
 
 
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_the_share_of_unknown_tokens(unit: str, tiny: dict, tmp_path: Path) -> None:
+    known = prepared_text(tmp_path / "text.txt", TEXT, Characters(min_count=2), unit)  # "," and some letters stand once
+    rare = sum(TEXT.count(c) == 1 for c in TEXT)
+    assert rare > 3
+    batches = Streams(rows=2, chunk=7) if unit == "document" else Buckets(tokens=48)  # padded on the right
+    measured = evaluate(model_for(tiny, len(known.tokens)), batches, known.train)
+    assert measured.unknown == rare / measured.tokens == measured.as_dict()["unknown"]
+
+
 def test_evaluation_leaves_no_trace(model: Task, document: Prepared) -> None:
     done: list[float] = []
     random = torch.get_rng_state()

@@ -132,6 +132,17 @@ def test_a_second_signal_is_obeyed_at_once() -> None:
         pytest.fail("the second signal did nothing")
 
 
+def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under nohup, or in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with _signals() as received:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert received == [] and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_thread_leaves_signals_alone() -> None:
     before, seen = signal.getsignal(signal.SIGINT), []
 
