@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import foresay
 from foresay import start
@@ -281,3 +281,12 @@ def test_the_public_names(trained: Path) -> None:
     assert foresay.load(str(trained)).perplexity("the cat") < 100
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = foresay.lode
+
+
+def test_a_run_with_pretrained_vectors_needs_them_no_more(tiny: dict, tmp_path: Path) -> None:
+    symbols = len(start.train(tiny, ["train.steps=2"], out=tmp_path / "a", device="cpu", watch=Watch()).tokens)
+    save_file({"vectors": torch.randn(symbols, 8)}, tmp_path / "vectors.safetensors")
+    words = ["train.steps=2", f"embedding.pretrained={tmp_path / 'vectors.safetensors'}"]
+    before = start.train(tiny, words, out=tmp_path / "b", device="cpu", watch=Watch()).score(SENTENCE)
+    (tmp_path / "vectors.safetensors").unlink()
+    assert load(tmp_path / "b", "cpu").score(SENTENCE) == before

@@ -203,6 +203,9 @@ def load(path: str | Path, device: str | None = None) -> Run:
     config = read_config(folder)
     recipe = _recipe_of(folder)
     model: Task = recipe.task
+    for module in model.modules():  # the saved weights hold what was read from there
+        if getattr(module, "pretrained", None):
+            module.pretrained = None  # pyright: ignore[reportAttributeAccessIssue]
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:

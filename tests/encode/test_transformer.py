@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from foresay import parts
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 
@@ -116,3 +117,13 @@ def test_past_the_learnt_positions_is_refused():
 def test_no_steps():
     y, state = build()(torch.zeros(B, 0, D, dtype=torch.float64))
     assert y.shape == (B, 0, 6) and state["position"].tolist() == [0, 0]
+
+
+def test_a_masked_step_needs_no_further_position():
+    """A row that has ended stays where it is, also when its positions are used up."""
+    encoder = parts.make("encoder", {"kind": "transformer", "size": 4, "layers": 1, "heads": 1,
+                                     "positions": {"kind": "learnt", "longest": 3}})  # fmt: skip
+    encoder.build(4)
+    _, state = encoder(torch.randn(2, 3, 4))
+    y, after = encoder(torch.randn(2, 1, 4), torch.zeros(2, 1, dtype=torch.bool), state)
+    assert torch.equal(after["position"], state["position"]) and not y.any()

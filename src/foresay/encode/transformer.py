@@ -115,7 +115,7 @@ class Transformer(Encoder):
         if mask is None:
             position = first + torch.arange(steps, device=first.device)
         else:
-            position = first + (mask.long().cumsum(1) - 1).clamp(min=0)
+            position = (first + mask.long().cumsum(1) - 1).clamp(min=0)  # padding stays at the last real one
         begun = state["begun"][:, None].expand_as(position)
         if starts is not None and steps:
             starts = starts if mask is None else starts & mask
