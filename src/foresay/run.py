@@ -205,7 +205,7 @@ def load(path: str | Path, device: str | None = None) -> Run:
     model: Task = recipe.task
     for module in model.modules():  # the saved weights hold what was read from there
         if getattr(module, "pretrained", None):
-            module.pretrained = None  # pyright: ignore[reportAttributeAccessIssue]
+            module.pretrained = None  # pyright: ignore[reportArgumentType]
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:

@@ -19,7 +19,8 @@ SENTENCE = "The return statement leaves the current banana with a list of values
 def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
     """Trains, compares, writes a passage with each model and shows the most surprising words of a sentence."""
     folder = out if out is not None else next_free("demo")
-    rows = compare(MODELS, data="builtin:python-reference", minutes=minutes, out=folder)
+    settings = ["train.batches.rows=8"]  # in seconds, many small steps learn more than few large ones
+    rows = compare(MODELS, settings, data="builtin:python-reference", minutes=minutes, out=folder)
     show("")
     show(table(rows))
     for row in rows:

@@ -7,6 +7,7 @@ The steps stand in recipe.yaml, so that the run can be repeated without a clock.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 
@@ -17,6 +18,7 @@ from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 
 EVALUATIONS = 8
+WARM = 3  # steps that are not timed
 FEWEST = 10  # steps, however short the time
 RESERVE = 3.0  # seconds for the curve, the card and the last checkpoint
 
@@ -39,16 +41,15 @@ def plan(make_trainer: Callable[[], Trainer], seconds: float) -> dict[str, int]:
 
 
 def _seconds_per_step(trainer: Trainer, limit: float) -> float:
-    """The mean time of a step, after three to warm up."""
-    accumulate = trainer.loop.accumulate
+    """The median time of a step, after some to warm up: the first ones are slow for reasons of their own."""
+    times: list[float] = []
+    began = _now(trainer)
     with Loader(trainer.order, 0, 0) as loader:
-        for _ in range(3):
-            trainer.train_step([next(loader)[1] for _ in range(accumulate)])
-        began, done = _now(trainer), 0
-        while done < 2 or _now(trainer) - began < limit:
-            trainer.train_step([next(loader)[1] for _ in range(accumulate)])
-            done += 1
-        return (_now(trainer) - began) / done
+        while len(times) < WARM + 3 or _now(trainer) - began < limit:
+            before = _now(trainer)
+            trainer.train_step([next(loader)[1] for _ in range(trainer.loop.accumulate)])
+            times.append(_now(trainer) - before)
+    return statistics.median(times[WARM:])
 
 
 def _evaluation(trainer: Trainer, limit: float) -> tuple[int, float]:
