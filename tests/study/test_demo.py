@@ -24,7 +24,8 @@ def test_demo(tmp_path: Path, tiny: dict, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(whole), "utf-8")
     real = demo.compare
 
-    def compare(names, *, data, minutes, out):
+    def compare(names, settings, *, data, minutes, out):
+        assert settings == ["train.batches.rows=8"]
         asked.update(names=names, data=data, minutes=minutes)
         return real([str(tmp_path / "[small].yaml"), str(tmp_path / "counts.yaml")], out=out)
 
