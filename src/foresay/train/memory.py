@@ -20,6 +20,7 @@ class PeakMemory:
         self.before = 0
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
+            self.before = torch.cuda.memory_allocated(device)
             return
         try:
             ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not ours to count as held
@@ -30,7 +31,7 @@ class PeakMemory:
 
     def bytes(self) -> int:
         if self.device.type == "cuda":
-            return torch.cuda.max_memory_allocated(self.device)
+            return torch.cuda.max_memory_allocated(self.device) - self.before
         if self.before:
             return max(_status("VmHWM") - self.before, 0)
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
