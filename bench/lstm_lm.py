@@ -91,9 +91,9 @@ def trainer_for(size: int, layers: int, rows: int, chunk: int, folder: Path) -> 
     """A trainer on made-up tokens with a Zipf-like spread."""
     if not (folder / "train").exists():
         draw = np.random.default_rng(1).zipf(1.2, 400_000) % (VOCABULARY - 5) + 5
-        writer = ShardWriter(folder / "train", VOCABULARY)
-        writer.add([draw.astype(np.uint32)])
-        writer.close()
+        with ShardWriter(folder / "train", VOCABULARY) as writer:
+            writer.add([draw.astype(np.uint32)])
+            writer.finish()
     encoder = {"kind": "recurrent", "cell": "lstm", "size": size, "layers": layers}
     train = {"batch": rows, "chunk": chunk, "optimizer": {"kind": "sgd", "lr": 1.0}, "clip": 5.0}
     recipe = recipes.complete(

@@ -1,0 +1,29 @@
+"""The benches run: the speed bench's two sides do the same work, and what is timed is what is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import figure, lstm_lm, memory
+
+
+def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lstm_lm, "VOCABULARY", 50)
+    monkeypatch.setitem(lstm_lm.SIZES, "small", (8, 2, 3, 5))
+    ours, peer = lstm_lm.sides("small", tmp_path)
+    for _ in range(4):  # the state is carried, the weights move
+        assert ours() == pytest.approx(peer(), rel=1e-5)
+
+
+def test_turns_are_fair() -> None:
+    calls: list[str] = []
+    figure.in_turn(lambda: calls.append("ours"), lambda: calls.append("peer"), rounds=2, calls=1)
+    assert calls == ["ours", "peer", "peer", "ours"]
+
+
+def test_the_generated_text_is_text(tmp_path: Path) -> None:
+    memory.write_text(tmp_path / "a.txt", 100_000)
+    text = (tmp_path / "a.txt").read_text("utf-8")
+    assert len(text) >= 100_000 and text.endswith(".\n") and len(set(text.split())) > 1000
