@@ -26,7 +26,7 @@ def seconds(command: list[str], times: int) -> float:
 
 
 def import_cost(times: int) -> tuple[float, float, float]:
-    """Seconds that `import foresay` adds to `import torch`, that naming its `train` and `load` adds, and torch's own."""
+    """Seconds that `import foresay` adds to torch's, that naming its `train` and `load` adds, and torch's own."""
     code = (
         "import time; a = time.perf_counter(); import torch; b = time.perf_counter(); import foresay; "
         "c = time.perf_counter(); foresay.train, foresay.load; d = time.perf_counter(); print(c - b, b - a, d - b)"
