@@ -82,3 +82,11 @@ def test_pages_link_to_files_that_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    for page in PAGES:
+        assert not re.search(r"\b(RESULTS|TODO|PLACEHOLDER|[A-Z]+_HERE|[A-Z]+_LINE)\b", page.read_text("utf-8")), (
+            page.name
+        )
+        assert len(page.read_text("utf-8")) > 200, f"{page.name} is empty"
