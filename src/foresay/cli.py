@@ -174,7 +174,7 @@ def list_(
 @app.command()
 def demo(
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/demo.")] = None,
-    minutes: Annotated[float, typer.Option(help="About how long, for all models together.")] = 1.7,
+    minutes: Annotated[float, typer.Option(help="About how long, for all models together.")] = 2.2,
 ) -> None:
     """Two minutes, nothing to download: trains six models, compares them, writes, shows surprise."""
     from foresay.study import demo as study

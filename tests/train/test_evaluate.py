@@ -155,3 +155,10 @@ def test_figures_as_a_dict_never_overflow() -> None:
     about = Measured(9000.0, 5, 7, 1.5, 1.25, (1.0, 9000.0)).as_dict()
     assert about["perplexity"] == math.exp(700.0) and about["perplexity_interval"] == [math.e, math.exp(700.0)]
     assert (about["tokens"], about["of_tokens"], about["bits_per_byte"]) == (5, 7, 1.25)
+
+
+def test_the_interval_leaves_no_piece_out() -> None:
+    """More rows than pieces: the later half is worse, and the interval is around the mean of all."""
+    sums = np.concatenate([np.full(350, 1.0), np.full(349, 9.0)])
+    low, high = _interval(sums, np.ones(699))
+    assert low < sums.mean() < high and high - low < 2

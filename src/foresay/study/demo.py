@@ -37,6 +37,7 @@ def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
 
 
 def _cut(text: str, most: int = 240) -> str:
+    text = " ".join(text.split())  # the reference is full of tables and indented code
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
