@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a background job inherits it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     patch = pytest.MonkeyPatch()
     patch.setenv("FORESAY_CACHE", str(tmp_path_factory.mktemp("cache")))
     patch.delenv("FORESAY_PLAIN", raising=False)
