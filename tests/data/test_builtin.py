@@ -46,3 +46,15 @@ def test_a_known_set_brings_its_own_parts(tmp_path, monkeypatch):
     }
     (tmp_path / "mine.txt").write_text("my own")
     assert Corpus("ptb", valid=str(tmp_path / "mine.txt")).find()["valid"].bytes == 6
+
+
+def test_a_copy_under_other_names_is_found_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORESAY_DATA", str(tmp_path / "data"))
+    folder = tmp_path / "data" / "wikitext-2"
+    folder.mkdir(parents=True)
+    for name in ("train", "valid", "test"):
+        (folder / f"{name}.txt").write_text(name)
+    assert known_set("wikitext-2") == [folder / f"{name}.txt" for name in ("train", "valid", "test")]
+    for name in ("train", "valid", "test"):
+        (folder / f"{name}.txt").rename(folder / f"wiki.{name}.tokens")
+    assert Corpus("wikitext-2").find()["valid"].sources[0][0].path == folder / "wiki.valid.tokens"

@@ -27,39 +27,33 @@ _BUILTINS = {
 
 @dataclass(frozen=True)
 class KnownSet:
-    """Files of a known data set, relative to FORESAY_DATA/NAME."""
+    """Files of a known data set, relative to FORESAY_DATA/NAME: train, valid, test."""
 
     name: str
     about: str
-    train: str
-    valid: str | None
-    test: str | None
+    files: tuple[str, ...]  # as its publisher names them; without valid and test they are split off
     source: str  # where to get it
+    others: tuple[str, ...] = ()  # names under which copies go round
 
 
 _KNOWN = (
     KnownSet(
         name="ptb",
         about="Penn Treebank as Mikolov prepared it, 0.9 M words; tokens: blanks",
-        train="ptb.train.txt",
-        valid="ptb.valid.txt",
-        test="ptb.test.txt",
+        files=("ptb.train.txt", "ptb.valid.txt", "ptb.test.txt"),
         source="simple-examples.tgz of the RNNLM toolkit, folder data",
     ),
     KnownSet(
         name="wikitext-2",
         about="WikiText-2, 2 M words of Wikipedia; tokens: blanks",
-        train="wiki.train.tokens",
-        valid="wiki.valid.tokens",
-        test="wiki.test.tokens",
+        files=("wiki.train.tokens", "wiki.valid.tokens", "wiki.test.tokens"),
         source="wikitext-2-v1.zip of Merity et al. (2016)",
+        others=("train.txt", "valid.txt", "test.txt"),
     ),
     KnownSet(
         name="tinyshakespeare",
         about="1.1 MB of Shakespeare's plays; the last tenth is held out",
-        train="input.txt",
-        valid=None,
-        test=None,
+        files=("input.txt",),
         source="data/tinyshakespeare/input.txt of karpathy/char-rnn on GitHub",
     ),
 )
@@ -85,8 +79,8 @@ def builtin_source(name: str) -> Source:
     return Source(name, content=_BUILTINS[key][0]())
 
 
-def known_set(name: str) -> tuple[KnownSet, Path] | None:
-    """A known set and its folder; None when the name is not known. Its files must be there."""
+def known_set(name: str) -> list[Path] | None:
+    """The files of a known set, train first; None when the name is not known. They must be there."""
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
@@ -94,10 +88,12 @@ def known_set(name: str) -> tuple[KnownSet, Path] | None:
     if not root:
         raise UserError(f"{name} is a known set but FORESAY_DATA is not set; get {found.source} and set it")
     folder = Path(root).expanduser() / name
-    for file in (found.train, found.valid, found.test):
-        if file and not (folder / file).is_file():
-            raise UserError(f"{folder / file} is missing; get it from {found.source}")
-    return found, folder
+    for names in (found.others, found.files):
+        files = [folder / file for file in names]
+        if files and all(file.is_file() for file in files):
+            return files
+    missing = next(folder / file for file in found.files if not (folder / file).is_file())
+    raise UserError(f"{missing} is missing; get it from {found.source}")
 
 
 def no_such(setting: str, name: str) -> UserError:

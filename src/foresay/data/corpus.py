@@ -60,10 +60,8 @@ class Corpus:
             known = builtin.known_set(self.train)
         if known is None:
             return {"train": self.train, "valid": self.valid, "test": self.test}
-        about, folder = known
-        valid = folder / about.valid if about.valid else None
-        test = folder / about.test if about.test else None
-        return {"train": folder / about.train, "valid": self.valid or valid, "test": self.test or test}
+        train, valid, test = [*known, None, None][:3]
+        return {"train": train, "valid": self.valid or valid, "test": self.test or test}
 
 
 def _scanned(setting: str, place: str | Path, scan: Scan) -> Found:
