@@ -255,13 +255,13 @@ def test_how_errors_end(error: BaseException, code: int, line: str, call: Comman
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_load", fail)
+    monkeypatch.setattr(cli.using, "load_run", fail)
     called = call("eval", "x")
     assert called.code == code and called.error.startswith(line) and called.error.count("\n") == 1
 
 
 def test_a_fault_of_ours_is_not_hidden(call: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_load", lambda *_: 1 / 0)
+    monkeypatch.setattr(cli.using, "load_run", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call("eval", "x")
 

@@ -1,0 +1,10 @@
+"""The command line: parse, call, print. Everything it does is a public function of Python.
+
+No torch is imported for `--help`; a user's mistake is one line on standard error and exit code 2.
+"""
+
+# In the order of `foresay --help`.
+from foresay.cli import training, using, listing  # noqa: I001
+from foresay.cli.entry import main
+
+__all__ = ["listing", "main", "training", "using"]

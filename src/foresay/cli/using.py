@@ -1,0 +1,118 @@
+"""Commands that use a trained run: `eval`, `score`, `generate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from foresay.cli.app import Device, Json, RunArgument, app, load_run, show, show_json
+from foresay.errors import UserError
+
+
+@app.command("eval")
+def evaluate(
+    run: RunArgument,
+    data: Annotated[str | None, typer.Option(help="A text file or folder; by default the run's own split.")] = None,
+    split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
+    as_json: Json = False,
+    device: Device = None,
+) -> None:
+    """Perplexity, bits per character and bits per byte of a run on its held-out text or on another."""
+    measured = load_run(run, device).evaluate(data, split=split)
+    if as_json:
+        show_json(measured.as_dict())
+        return
+    low, high = measured.as_dict()["perplexity_interval"]
+    show(f"loss                {measured.loss:.4f} nats per token")
+    show(f"perplexity          {measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})")
+    show(f"bits per character  {measured.bits_per_character:.4f}")
+    show(f"bits per byte       {measured.bits_per_byte:.4f}")
+    show(f"tokens              {measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %")
+
+
+@app.command()
+def score(
+    run: RunArgument,
+    texts: Annotated[
+        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
+    ],
+    tokens: Annotated[bool, typer.Option("--tokens", help="Each token's share too.")] = False,
+    as_json: Json = False,
+    device: Device = None,
+) -> None:
+    """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
+    loaded = load_run(run, device)
+    for line in _lines(texts):
+        scored = loaded.score(line)[0]
+        if as_json:
+            show_json(scored.as_dict(), compact=True)
+            continue
+        show(f"{scored.nats:.4f}\t{line}")
+        for token, log_prob in zip(scored.tokens, scored.log_probs, strict=True) if tokens else ():
+            show(f"  {-log_prob:8.4f}  {_visible(token)}")
+
+
+@app.command()
+def generate(
+    run: RunArgument,
+    prompt: Annotated[str, typer.Argument(help="What to go on from; - reads it from a pipe.")] = "",
+    length: Annotated[int, typer.Option(help="The most tokens to write.")] = 200,
+    number: Annotated[int, typer.Option(help="How many texts.")] = 1,
+    temperature: Annotated[float, typer.Option(help="0 is greedy, 1 as learnt, less is safer.")] = 1.0,
+    top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
+    top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
+    min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
+    repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="The same seed, the same text.")] = 1,
+    as_json: Json = False,
+    device: Device = None,
+) -> None:
+    """Write on from a prompt, by sampling or greedily."""
+    from foresay.decode.sample import Greedy, Sample
+
+    if temperature < 0:
+        raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
+    decoder = Greedy() if temperature == 0 else Sample(temperature, top_k, top_p, min_p, repetition)
+    loaded = load_run(run, device)
+    text = "\n".join(_lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
+    written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed)
+    if as_json:
+        show_json([{"prompt": text, "text": one} for one in written])
+        return
+    for index, one in enumerate(written):
+        show(("" if index == 0 else "---\n") + one)
+
+
+def _lines(texts: Iterable[str]) -> Iterator[str]:
+    """The lines of a pipe, of files, or the texts themselves; read one by one."""
+    for text in texts:
+        if text == "-":
+            yield from _lines_of(sys.stdin, "standard input")
+        elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
+            with Path(text).open(encoding="utf-8-sig") as file:
+                yield from _lines_of(file, text)
+        elif text.endswith((".txt", ".md")) or ("/" in text and " " not in text):
+            raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
+        else:
+            yield text
+
+
+def _lines_of(file: TextIO, name: str) -> Iterator[str]:
+    number = 0
+    try:
+        for number, line in enumerate(file, 1):  # noqa: B007 - for the error
+            yield line.rstrip("\n")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise UserError(
+            f"{name} is not UTF-8: byte 0x{byte:02X} after line {number}; convert it, as with iconv -f latin1 -t utf-8"
+        ) from None
+
+
+def _visible(token: str) -> str:
+    return token.replace("\n", "⏎").replace("\t", "⇥") or "''"
