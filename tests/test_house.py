@@ -15,7 +15,20 @@ import foresay
 SOURCE = Path(foresay.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 # The way the data goes: a folder imports only from those before it (and from itself).
-ORDER = ["errors", "parts", "yaml12", "recipe", "recipes", "kernels", "text", "data", "embed", "encode", "output"]
+ORDER = [
+    "errors",
+    "extras",
+    "parts",
+    "yaml12",
+    "recipe",
+    "recipes",
+    "kernels",
+    "text",
+    "data",
+    "embed",
+    "encode",
+    "output",
+]
 ORDER += ["decode", "models", "train", "run", "start", "study", "export", "serve", "cli", "__main__"]
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 500, 60
 
