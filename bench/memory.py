@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import psutil
@@ -25,18 +25,17 @@ WORDS = 400_000  # made-up words, Zipf-distributed: about as many as a large cor
 BARE = "import foresay.start, psutil; print(psutil.Process().memory_info().rss)"
 
 
-def write_text(path: Path, size: int) -> None:
+def write_text(file: IO[str], size: int) -> None:
     """Lines of made-up words, seeded; written in pieces."""
     random = np.random.default_rng(1)
-    letters = np.array(list("etaoinshrdlucmfwypvbgkqjxz"))
-    lengths = random.integers(1, 12, WORDS)
-    words = np.array(["".join(letters[(random.exponential(6, n) % 26).astype(int)]) for n in lengths])
+    letters = list("etaoinshrdlucmfwypvbgkqjxz")
+    lengths = random.integers(1, 12, WORDS).tolist()
+    words = ["".join(letters[int(x)] for x in random.exponential(6, n) % 26) for n in lengths]
     written = 0
-    with path.open("w", encoding="utf-8") as file:
-        while written < size:
-            drawn = words[random.zipf(1.1, 200_000) % WORDS]
-            text = "\n".join(" ".join(line) + "." for line in np.array_split(drawn, 16_000)) + "\n"
-            written += file.write(text)
+    while written < size:
+        drawn = [words[i] for i in (random.zipf(1.1, 200_000) % WORDS).tolist()]
+        lines = [" ".join(drawn[i : i + 12]) for i in range(0, len(drawn), 12)]
+        written += file.write(".\n".join([*lines, ""]))
 
 
 class Watched:
@@ -105,7 +104,8 @@ def main() -> None:
     size = 200_000_000 if parser.parse_args().quick else 2_000_000_000
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_text(folder / "text.txt", size)
+        with (folder / "text.txt").open("w", encoding="utf-8") as file:
+            write_text(file, size)
         found = measure(folder / "text.txt", folder)
     limit = 1e9
     figure = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
-from bench import figure, lstm_lm, memory
+from bench import figure, lstm_lm, memory, prepare
 
 
 def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +24,15 @@ def test_turns_are_fair() -> None:
     assert calls == ["ours", "peer", "peer", "ours"]
 
 
-def test_the_generated_text_is_text(tmp_path: Path) -> None:
-    memory.write_text(tmp_path / "a.txt", 100_000)
-    text = (tmp_path / "a.txt").read_text("utf-8")
+def test_the_generated_text_is_text() -> None:
+    file = io.StringIO()
+    memory.write_text(file, 100_000)
+    text = file.getvalue()
     assert len(text) >= 100_000 and text.endswith(".\n") and len(set(text.split())) > 1000
+
+
+def test_both_sides_of_the_prepare_bench_do_the_same(tmp_path: Path) -> None:
+    with (tmp_path / "text.txt").open("w") as file:
+        memory.write_text(file, 50_000)
+    figures = prepare.speed(tmp_path / "text.txt", tmp_path)
+    assert all(figure["same_ids"] and figure["ratio"] > 0 for figure in figures.values())

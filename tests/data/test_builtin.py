@@ -4,7 +4,7 @@ import pytest
 
 from foresay.data.builtin import builtin_source, known_set, known_sets, list_data
 from foresay.data.corpus import Corpus
-from foresay.data.source import scan
+from foresay.data.scan import scan
 from foresay.errors import UserError
 
 
@@ -16,9 +16,16 @@ def test_the_python_reference_is_text():
     assert builtin_source("builtin:python-reference") == source
 
 
-def test_every_name_is_listed():
-    names = [name for name, _ in list_data()]
-    assert names == ["builtin:python-reference", *(known.name for known in known_sets())]
+def test_every_name_is_listed(tmp_path, monkeypatch):
+    monkeypatch.delenv("FORESAY_DATA", raising=False)
+    assert [one["name"] for one in list_data()] == ["builtin:python-reference", *(known.name for known in known_sets())]
+    assert {one["state"] for one in list_data()[1:]} == {"not there"}
+    monkeypatch.setenv("FORESAY_DATA", str(tmp_path))
+    (tmp_path / "text8").mkdir()
+    (tmp_path / "text8" / "text8.xz").touch()
+    (text8,) = (one for one in list_data() if one["name"] == "text8")
+    assert text8["state"] == "there" and text8["place"] == f"{tmp_path}/text8"
+    assert known_set("text8") == [tmp_path / "text8" / "text8.xz"]
 
 
 def test_an_unknown_name_gets_the_nearest():

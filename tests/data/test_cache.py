@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from foresay.data.cache import cache_folder, made_once
+from foresay.data.cache import FORGOTTEN, cache_folder, made_once
 from foresay.errors import UserError
 
 SLOW = """
@@ -45,15 +46,15 @@ def test_made_once(tmp_path):
     assert len(calls) == 1 and (first / "file").read_text() == "content"
 
 
-@pytest.mark.parametrize("error", [ValueError("broken"), KeyboardInterrupt()])
-def test_an_error_leaves_nothing(tmp_path, error):
+@pytest.mark.parametrize("error", [RuntimeError("a process ended early"), KeyboardInterrupt()])
+def test_what_may_go_on_later_is_kept(tmp_path, error):
     def write(folder):
         (folder / "half").write_text("1")
         raise error
 
     with pytest.raises(type(error)):
         made_once(tmp_path, "key", write)
-    assert [path.name for path in tmp_path.iterdir()] == ["key.lock"]
+    assert (tmp_path / "key.part" / "half").exists() and not (tmp_path / "key").exists()
 
 
 def test_a_full_disk_is_told(tmp_path):
@@ -81,26 +82,52 @@ def test_a_second_process_waits_and_reuses(tmp_path):
     assert (tmp_path / "writes").read_text() == "x" and (tmp_path / "key" / "whole").exists()
 
 
-def test_a_killed_writer_leaves_nothing_that_counts(tmp_path):
-    writer = start(tmp_path, 60)
+def killed(cache):
+    """What a killed writer leaves."""
+    writer = start(cache, 60)
     assert writer.stdout is not None
     writer.stdout.readline()
     os.kill(writer.pid, signal.SIGKILL)
     writer.communicate()
-    assert not (tmp_path / "key").exists() and list(tmp_path.glob("key.tmp-*"))
-    made_once(tmp_path, "other", lambda folder: None)  # another key cleans up, too
-    assert not list(tmp_path.glob("*.tmp-*"))
-    assert made_once(tmp_path, "key", lambda folder: (folder / "done").touch()).joinpath("done").exists()
+    assert not (cache / "key").exists() and (cache / "key.part" / "half").exists()
 
 
-def test_a_living_writer_is_left_alone(tmp_path):
+def test_the_next_writer_goes_on_with_what_a_killed_one_left(tmp_path):
+    killed(tmp_path)
+    made_once(tmp_path, "other", lambda folder: None)  # is none of its business
+    made = made_once(tmp_path, "key", lambda folder: (folder / "whole").touch())
+    assert sorted(path.name for path in made.iterdir()) == ["half", "whole"]
+    assert not (tmp_path / "key.part").exists()
+
+
+def test_what_nobody_goes_on_with_is_removed(tmp_path):
+    killed(tmp_path)
+    long_ago = time.time() - FORGOTTEN - 60
+    for path in (tmp_path / "key.part" / "half", tmp_path / "key.part"):
+        os.utime(path, (long_ago, long_ago))
+    made_once(tmp_path, "other", lambda folder: None)
+    assert not (tmp_path / "key.part").exists()
+
+
+def test_a_living_writer_is_left_alone(tmp_path, monkeypatch):
     writer = start(tmp_path, 1.0)
     assert writer.stdout is not None
     writer.stdout.readline()
+    monkeypatch.setattr("foresay.data.cache.FORGOTTEN", -1)
     made_once(tmp_path, "other", lambda folder: None)
-    assert list(tmp_path.glob("key.tmp-*/half"))
+    assert (tmp_path / "key.part" / "half").exists()
     writer.communicate()
     assert (tmp_path / "key" / "whole").exists()
+
+
+def test_a_mistake_leaves_nothing(tmp_path):
+    def write(folder):
+        (folder / "half").touch()
+        raise UserError("no")
+
+    with pytest.raises(UserError, match="no"):
+        made_once(tmp_path, "key", write)
+    assert [path.name for path in tmp_path.iterdir()] == ["key.lock"]
 
 
 def test_where_the_cache_is(monkeypatch):

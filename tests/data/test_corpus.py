@@ -41,10 +41,10 @@ def test_files_that_cannot_be_used(tmp_path, content, message, part):
 
 
 def test_a_folder_with_nothing_usable(tmp_path):
-    with pytest.raises(UserError, match="holds no text files; give plain text"):
+    with pytest.raises(UserError, match="holds no text files; give text"):
         Corpus(str(tmp_path)).find()
     (tmp_path / "x").write_bytes(b"\0")
-    with pytest.raises(UserError, match=r"holds no text files: 1 skipped, the first because .*x is binary"):
+    with pytest.raises(UserError, match=r"holds no text files: 1 left out, the first because .*x is binary"):
         Corpus(str(tmp_path)).find()
 
 

@@ -1,21 +1,23 @@
 """Scans remembered: an unchanged file is not read again, a changed one is."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
 from foresay.data import scans as module
+from foresay.data.scan import scan
 from foresay.data.scans import Scans
-from foresay.data.source import Source, scan
+from foresay.data.source import Reading, Source
 
 
 @pytest.fixture
 def counted(monkeypatch):
     seen = []
 
-    def counting(source, on_bytes=None):
+    def counting(source, on_share=None):
         seen.append(source.name)
-        return scan(source, on_bytes)
+        return scan(source, on_share)
 
     monkeypatch.setattr(module, "scan", counting)
     return seen
@@ -63,3 +65,12 @@ def test_a_change_is_noticed_and_progress_told(tmp_path):
     assert scans.changed() is None
     old(tmp_path / "a", b"text", when=1_000_001)
     assert scans.changed() == source
+
+
+def test_another_way_to_read_is_another_scan(tmp_path, counted):
+    source = old(tmp_path / "a.csv", b"text,more\na,b\n")
+    found = {Scans(tmp_path / "c", lambda *_: None)(replace(source, read=read)).sha256 for read in WAYS}
+    assert len(found) == len(WAYS) == len(counted)
+
+
+WAYS = [Reading(), Reading(column="more"), Reading(format="text"), Reading(format="tsv")]

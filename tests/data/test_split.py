@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from foresay.data.corpus import Corpus, Found
 from foresay.data.reading import lines
-from foresay.data.source import Source, scan
+from foresay.data.scan import scan
+from foresay.data.source import Source
 from foresay.data.split import Choice, split
 from foresay.errors import UserError
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from foresay.data.compressed import PACKED_NAMES
 from foresay.data.source import Source
 from foresay.errors import UserError, nearest
 
@@ -51,6 +52,25 @@ _KNOWN = (
         others=("train.txt", "valid.txt", "test.txt"),
     ),
     KnownSet(
+        name="wikitext-103",
+        about="WikiText-103, 103 M words of Wikipedia; tokens: blanks",
+        files=("wiki.train.tokens", "wiki.valid.tokens", "wiki.test.tokens"),
+        source="wikitext-103-v1.zip of Merity et al. (2016)",
+        others=("train.txt", "valid.txt", "test.txt"),
+    ),
+    KnownSet(
+        name="text8",
+        about="the first 100 MB of Wikipedia's text, lower-case letters and blanks; tokens: characters or blanks",
+        files=("text8",),
+        source="mattmahoney.net/dc/text8.zip",
+    ),
+    KnownSet(
+        name="enwik8",
+        about="the first 100 MB of Wikipedia's XML; tokens: bytes or subwords",
+        files=("enwik8",),
+        source="mattmahoney.net/dc/enwik8.zip",
+    ),
+    KnownSet(
         name="tinyshakespeare",
         about="1.1 MB of Shakespeare's plays; the last tenth is held out",
         files=("input.txt",),
@@ -64,11 +84,18 @@ def known_sets() -> list[KnownSet]:
     return list(_KNOWN)
 
 
-def list_data() -> list[tuple[str, str]]:
-    """Every name that `data.train` takes, with one line on what it is and where to get it."""
-    built_in = [(PREFIX + name, f"{about}; nothing to download") for name, (_, about) in _BUILTINS.items()]
-    place = os.environ.get("FORESAY_DATA", "FORESAY_DATA (not set)")
-    return built_in + [(s.name, f"{s.about}; from {s.source}, put into {place}/{s.name}") for s in _KNOWN]
+def list_data() -> list[dict[str, str]]:
+    """Every name that `data.train` takes: what it is, where to get it, where it is looked for, whether it is there."""
+    found = [
+        {"name": PREFIX + name, "about": about, "get": "nothing to download", "place": "built in", "state": "there"}
+        for name, (_, about) in _BUILTINS.items()
+    ]
+    for known in _KNOWN:
+        place = f"{os.environ.get('FORESAY_DATA') or '$FORESAY_DATA (not set)'}/{known.name}"
+        there = os.environ.get("FORESAY_DATA") and _files(known)
+        about = {"name": known.name, "about": known.about, "get": known.source, "place": place}
+        found.append(about | {"state": "there" if there else "not there"})
+    return found
 
 
 def builtin_source(name: str) -> Source:
@@ -87,13 +114,23 @@ def known_set(name: str) -> list[Path] | None:
     root = os.environ.get("FORESAY_DATA")
     if not root:
         raise UserError(f"{name} is a known set but FORESAY_DATA is not set; get {found.source} and set it")
-    folder = Path(root).expanduser() / name
-    for names in (found.others, found.files):
-        files = [folder / file for file in names]
-        if files and all(file.is_file() for file in files):
-            return files
-    missing = next(folder / file for file in found.files if not (folder / file).is_file())
-    raise UserError(f"{missing} is missing; get it from {found.source}")
+    files = _files(found)
+    if files is None:
+        folder = Path(root).expanduser() / name
+        missing = next(folder / file for file in found.files if not (folder / file).is_file())
+        raise UserError(f"{missing} is missing; get it from {found.source}")
+    return files
+
+
+def _files(known: KnownSet) -> list[Path] | None:
+    """The files of a known set under FORESAY_DATA, when all are there; packed ones count too."""
+    folder = Path(os.environ["FORESAY_DATA"]).expanduser() / known.name
+    for names in (known.others, known.files):
+        for ending in ("", *PACKED_NAMES):
+            files = [folder / (file + ending) for file in names]
+            if files and all(file.is_file() for file in files):
+                return files
+    return None
 
 
 def no_such(setting: str, name: str) -> UserError:

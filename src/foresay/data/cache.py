@@ -1,8 +1,9 @@
 """Prepared corpora on disk: written aside under a lock, then renamed into place.
 
-KEY/            a finished corpus; the rename puts it there whole
-KEY.lock        held (flock) by the process that prepares KEY; others wait and then open what it made
-KEY.tmp-XXXX/   being written; what a dead writer left is removed by the next one
+KEY/        a finished corpus; the rename puts it there whole
+KEY.lock    held (flock) by the process that prepares KEY; others wait and then open what it made
+KEY.part/   being written; when its writer is killed the next one of KEY goes on with it, and after a week without
+            one it is removed
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from foresay.errors import UserError
+
+FORGOTTEN = 7 * 24 * 3600  # seconds
 
 
 def cache_folder() -> Path:
@@ -24,7 +27,10 @@ def cache_folder() -> Path:
 
 
 def made_once(cache: Path, key: str, write: Callable[[Path], None]) -> Path:
-    """The folder of `key`; when there is none, `write` fills a folder aside, which then takes its place."""
+    """The folder of `key`; when there is none, `write` fills a folder aside, which then takes its place.
+
+    The folder aside may hold what an earlier writer of the same key had done when it was killed.
+    """
     final = cache / key
     if final.is_dir():
         return final
@@ -32,7 +38,7 @@ def made_once(cache: Path, key: str, write: Callable[[Path], None]) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with _locked(cache / f"{key}.lock", wait=True):
             if not final.is_dir():
-                _remove_left_over(cache, key)
+                _remove_forgotten(cache)
                 _write_aside(cache, key, write)
     except OSError as error:
         raise UserError(
@@ -43,25 +49,24 @@ def made_once(cache: Path, key: str, write: Callable[[Path], None]) -> Path:
 
 
 def _write_aside(cache: Path, key: str, write: Callable[[Path], None]) -> None:
-    aside = Path(tempfile.mkdtemp(prefix=f"{key}.tmp-", dir=cache))
+    aside = cache / f"{key}.part"
     try:
+        aside.mkdir(exist_ok=True)
         write(aside)
         _sync_folders(aside)
         aside.rename(cache / key)
         _sync(cache)
-    except BaseException:
+    except (UserError, OSError):  # a mistake or a full disk; anything else may go on later
         shutil.rmtree(aside, ignore_errors=True)
         raise
 
 
-def _remove_left_over(cache: Path, key: str) -> None:
-    """Removes what dead writers left; a live one holds the lock of its key."""
-    for aside in cache.glob("*.tmp-*"):
-        other = aside.name.split(".tmp-")[0]
-        if other == key:
-            shutil.rmtree(aside, ignore_errors=True)
+def _remove_forgotten(cache: Path) -> None:
+    """Removes what nobody has gone on with for a week; a live writer holds the lock of its key."""
+    for aside in cache.glob("*.part"):
+        if time.time() - max(path.stat().st_mtime for path in (aside, *aside.rglob("*"))) < FORGOTTEN:
             continue
-        with _locked(cache / f"{other}.lock", wait=False) as held:
+        with _locked(cache / f"{aside.stem}.lock", wait=False) as held:
             if held:
                 shutil.rmtree(aside, ignore_errors=True)
 

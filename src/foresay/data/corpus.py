@@ -1,19 +1,19 @@
-"""A corpus of plain text: which files, what one sequence is, and what is held out for validation.
+"""A corpus: which texts, how they are read, what one sequence is, and what is held out for validation.
 
-`train`, `valid` and `test` are each a file, a folder (walked in sorted order; hidden files are left out, binary ones
-skipped), `builtin:NAME`, or the name of a known set. All text is UTF-8.
+`train`, `valid` and `test` are each a place (see places.py) or a list of them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from foresay.data import builtin
-from foresay.data.source import Facts, Source, scan
+from foresay.data import places
+from foresay.data.decoding import check_encoding
+from foresay.data.places import Place
+from foresay.data.scan import Facts, scan
+from foresay.data.source import Reading, Source
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
@@ -26,6 +26,7 @@ class Found:
 
     sources: list[tuple[Source, Facts]]
     skipped: list[str] = field(default_factory=list)  # why each unusable file of a folder is left out
+    repeated: int = 0  # plain files with the text of another one before them
 
     @property
     def bytes(self) -> int:
@@ -34,80 +35,78 @@ class Found:
 
 @part("data", "text")
 class Corpus:
-    """Plain text: a file, a folder, a built-in text or a known set."""
+    """Text from files, folders, patterns, tables, data sets of the hub, built-in texts or known sets."""
 
     def __init__(
         self,
-        train: str,
-        valid: str | None = None,
-        test: str | None = None,
+        train: str | list[str],
+        valid: str | list[str] | None = None,
+        test: str | list[str] | None = None,
         unit: Literal["document", "line"] = "document",
         holdout: Literal["tail", "seed"] = "tail",
         share: Share = 0.1,
+        read: Reading = Reading(),  # noqa: B008 - frozen
     ):
         self.train, self.valid, self.test = train, valid, test
-        self.unit, self.holdout, self.share = unit, holdout, share
+        self.unit, self.holdout, self.share, self.read = unit, holdout, share, read
+        check_encoding(read.encoding)
 
     def find(self, scan: Scan = scan) -> dict[str, Found]:
-        """The sources of train and, where they are files of their own, of valid and test; all scanned."""
-        named = self.named()
-        return {part: _scanned(f"data.{part}", place, scan) for part, place in named.items() if place is not None}
+        """The sources of train and, where they are texts of their own, of valid and test; all scanned."""
+        return {part: self._scanned(f"data.{part}", where, scan) for part, where in self.named().items() if where}
 
-    def named(self) -> dict[str, str | Path | None]:
-        """The place of each part; a known set brings its own valid and test."""
-        known = None
-        if not self.train.startswith(builtin.PREFIX) and not Path(self.train).expanduser().exists():
-            known = builtin.known_set(self.train)
-        if known is None:
-            return {"train": self.train, "valid": self.valid, "test": self.test}
-        train, valid, test = [*known, None, None][:3]
-        return {"train": train, "valid": self.valid or valid, "test": self.test or test}
+    def named(self) -> dict[str, list[Place]]:
+        """The places of each part; a known set, or a data set with splits, brings its own valid and test."""
+        own = places.parts_of(self.train) if isinstance(self.train, str) else None
+        if own is None:
+            own = {"train": None, "valid": None, "test": None}
+        given = {"train": own["train"] or self.train, "valid": self.valid, "test": self.test}
+        return {part: _listed(value or own[part]) for part, value in given.items()}
 
+    def sources(self, part: str) -> list[Source]:
+        """The sources of a part, not yet scanned."""
+        return [s for place in self.named()[part] for s in places.sources_of(f"data.{part}", place, self.read)]
 
-def _scanned(setting: str, place: str | Path, scan: Scan) -> Found:
-    if isinstance(place, str) and place.startswith(builtin.PREFIX):
-        source = builtin.builtin_source(place)
-        return Found([(source, scan(source))])
-    path = Path(place).expanduser()
-    if path.is_dir():
-        return _folder(setting, path, scan)
-    if not path.exists():
-        raise builtin.no_such(setting, str(place))
-    if not path.is_file():
-        raise UserError(f"{setting}={str(place)!r} is no regular file; save it as a file first")
-    source = Source(str(path), path)
-    facts = _read(source, scan)
-    if facts.problem:
-        raise UserError(facts.problem)
-    if facts.text_bytes == 0:
-        raise UserError(f"{path} is empty; give a file with text")
-    return Found([(source, facts)])
+    def _scanned(self, setting: str, where: list[Place], scan: Scan) -> Found:
+        used: list[tuple[Source, Facts]] = []
+        skipped: list[str] = []
+        for place in where:
+            alone = places.is_one_file(place)
+            for source in places.sources_of(setting, place, self.read):
+                facts = _read(source, scan)
+                if facts.problem and (alone or facts.damaged):
+                    raise UserError(facts.problem)
+                if alone and facts.text_bytes == 0:
+                    raise UserError(f"{source.name} is empty; give a file with text")
+                if facts.problem:
+                    skipped.append(facts.problem)
+                elif facts.text_bytes:
+                    used.append((source, facts))
+        if not used:
+            why = f": {len(skipped)} left out, the first because {skipped[0]}" if skipped else ""
+            raise UserError(f"{setting}={_shown(where)} holds no text files{why}; give text in UTF-8, or data.encoding")
+        return self._without_copies(Found(used, skipped))
 
-
-def _folder(setting: str, folder: Path, scan: Scan) -> Found:
-    used: list[tuple[Source, Facts]] = []
-    skipped: list[str] = []
-    for path in walk(folder):
-        source = Source(str(path), path)
-        facts = _read(source, scan)
-        if facts.problem:
-            skipped.append(facts.problem)
-        elif facts.text_bytes:
-            used.append((source, facts))
-    if not used:
-        why = f": {len(skipped)} skipped, the first because {skipped[0]}" if skipped else ""
-        raise UserError(f"{setting}={str(folder)!r} holds no text files{why}; give plain text in UTF-8")
-    return Found(used, skipped)
+    def _without_copies(self, found: Found) -> Found:
+        """Plain files that hold the text of one before them are counted, and left out when duplicates are dropped."""
+        kept, texts = [], set()
+        for source, facts in found.sources:
+            if source.has_records or facts.sha256 not in texts:
+                kept.append((source, facts))
+            if not source.has_records:
+                texts.add(facts.sha256)
+        sources = kept if self.read.duplicates == "drop" else found.sources
+        return Found(sources, found.skipped, len(found.sources) - len(kept))
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """Every file of a folder that is not hidden, in sorted order."""
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(root) / name
-            if not name.startswith(".") and path.is_file():
-                yield path
+def _listed(value: str | Place | list[str] | None) -> list[Place]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _shown(where: list[Place]) -> str:
+    return repr(str(where[0])) if len(where) == 1 else repr([str(place) for place in where])
 
 
 def _read(source: Source, scan: Scan) -> Facts:

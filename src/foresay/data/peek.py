@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from foresay.data import builtin
-from foresay.data.corpus import Corpus, walk
+from foresay.data.compressed import Damaged, NotText
+from foresay.data.corpus import Corpus
+from foresay.data.source import Source
+from foresay.errors import UserError
 
 SAMPLE = 200_000  # bytes, in four places of the text
+_FILES = 16  # looked into, at most
 
 
-def peek(source: str) -> tuple[str, int]:
-    """A sample of the text and its size in bytes; a source that is not there is a UserError."""
-    place = Corpus(train=source).named()["train"]
-    if isinstance(place, str) and place.startswith(builtin.PREFIX):
-        content = builtin.builtin_source(place).content or b""
-        return content[:SAMPLE].decode("utf-8", "ignore"), len(content)
-    path = Path(str(place)).expanduser()
-    if not path.exists():
-        raise builtin.no_such("data.train", source)
-    files = list(walk(path)) if path.is_dir() else [path]
-    sizes = [file.stat().st_size for file in files]
-    size = sum(sizes)
-    sample, passed = b"", 0
-    for file, length in zip(files, sizes, strict=True):
-        for quarter in range(4):
-            begin = quarter * size // 4 - passed
-            if 0 <= begin < length:
-                with file.open("rb") as opened:
-                    opened.seek(begin)
-                    sample += opened.read(SAMPLE // 4)
-        passed += length
-    return sample.decode("utf-8", "ignore"), size
+def peek(corpus: str | Corpus) -> tuple[str, int]:
+    """A sample of the train text and its size in bytes, roughly; a text that is not there is a UserError."""
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus(train=corpus)
+    sources = corpus.sources("train")
+    if not sources:
+        return "", 0
+    chosen = [sources[i * len(sources) // min(len(sources), _FILES)] for i in range(min(len(sources), _FILES))]
+    pieces = max(4 // len(chosen), 1)
+    sample, text, file = b"", 0.0, 0
+    for source in chosen:
+        try:
+            content, length = _look(source, pieces, SAMPLE // (pieces * len(chosen)))
+        except (NotText, Damaged):  # told, or left out with a note, when it is read whole
+            continue
+        except OSError as error:
+            raise UserError(f"{source.name} cannot be read: {error.strerror}; check its permissions") from None
+        sample, text, file = sample + content, text + length, file + _size(source, length)
+    size = text if len(chosen) == len(sources) else text / max(file, 1) * sum(_size(source, 0) for source in sources)
+    return sample.replace(b"\0", b"\n").decode("utf-8", "ignore"), round(size)
+
+
+def _size(source: Source, text: float) -> float:
+    """Bytes on the disk; of what is not there, of its text."""
+    return source.path.stat().st_size if source.path else text
+
+
+def _look(source: Source, pieces: int, length: int) -> tuple[bytes, float]:
+    """Some of a source, and how large its text is: told by how much of the file the beginning took."""
+    with source.open() as stream:
+        if stream.raw is not None and stream.file is stream.raw:
+            found = []
+            for i in range(pieces):
+                stream.raw.seek(i * stream.size // pieces)
+                found.append(stream.read(length))
+            return b"".join(found), source.state()[0]
+        content = stream.read(pieces * length)
+        ahead = stream.read(2**20)  # of a packed file, much may be read before the first byte comes out
+        read = len(content) + len(ahead)
+        return content, read / max(stream.share, 1e-9) if ahead else read

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from foresay.errors import UserError
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import Tokens
 
-FORMAT = 1
+FORMAT = 2
+_MANY = 0.01  # the share of copies that is worth a word
 LONGEST_LINE = 2**24  # bytes; such a line is held in memory with all its tokens
 
 
@@ -61,20 +63,43 @@ def prepare(
     _check_lines(corpus, tokens, found)
 
     def write(folder: Path) -> None:
-        Writer(corpus.unit, tokens, tell, block, shard, learnt).write(folder, split(corpus, found, seed))
+        Writer(corpus, tokens, tell, block, shard, learnt).write(folder, split(corpus, found, seed))
         if changed := scans.changed():
             raise UserError(f"{changed.name} changed while it was read; run again when it is at rest")
 
     prepared = open_prepared(made_once(cache, _key(corpus, tokens, found, seed, learnt), write))
-    skipped = [(name, one.skipped) for name, one in found.items() if one.skipped]
-    notes = (f"data.{name}: {len(why)} files are left out; the first: {why[0]}" for name, why in skipped)
-    return replace(prepared, notes=tuple(notes))
+    return replace(prepared, notes=tuple(_notes(corpus, found, prepared)))
 
 
 def open_prepared(folder: Path) -> Prepared:
     """What `prepare` left in a folder."""
     valid, test = (Shards(folder / name) if (folder / name).is_dir() else None for name in ("valid", "test"))
     return Prepared(folder, open_tokens(folder), Shards(folder / "train"), valid, test)
+
+
+def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Iterator[str]:
+    """What was left out, replaced or met twice."""
+    dropped = corpus.read.duplicates == "drop"
+    for name, one in found.items():
+        if one.skipped:
+            yield f"data.{name}: {_count(len(one.skipped), 'file')} left out; the first: {one.skipped[0]}"
+        if replaced := sum(facts.replaced for _, facts in one.sources):
+            yield f"data.{name}: {_count(replaced, 'place')} that held no {corpus.read.encoding} became U+FFFD"
+        if one.repeated:
+            what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
+            yield f"data.{name}: {_count(one.repeated, 'file')} with the text of another one: {what}"
+    train, valid = prepared.train.meta, prepared.valid.meta if prepared.valid else None
+    unit = "line" if corpus.unit == "line" else "document"
+    if train.repeated and (dropped or train.repeated > _MANY * train.documents):
+        what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
+        yield f"{_count(train.repeated, unit)} of the train text stand in it before: {what}"
+    if valid and valid.repeated > _MANY * valid.documents:
+        many = f"{_count(valid.repeated, unit)} of {valid.documents:,}"
+        yield f"{many} in the validation text stand in the train text too"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _check_lines(corpus: Corpus, tokens: Tokens, found: dict[str, Found]) -> None:
@@ -89,12 +114,16 @@ def _check_lines(corpus: Corpus, tokens: Tokens, found: dict[str, Found]) -> Non
 
 
 def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, learnt: bool) -> str:
-    settings = {name: value for name, value in parts.describe(corpus).items() if name not in ("train", "valid", "test")}
+    # How the files are read shows in their texts; only what is done with the texts matters beside them.
+    settings = {name: getattr(corpus, name) for name in ("unit", "holdout", "share")}
+    settings |= {"duplicates": corpus.read.duplicates}
     about = {
         "format": FORMAT,
         "corpus": settings,
         "tokens": parts.describe(tokens),
-        "sources": {name: [facts.sha256 for _, facts in one.sources] for name, one in found.items()},
+        "sources": {
+            name: [(facts.sha256, source.has_records) for source, facts in one.sources] for name, one in found.items()
+        },
         "seed": seed if corpus.holdout == "seed" else None,
         "vocabulary": tokens.pieces(range(len(tokens))) if learnt else None,
     }

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from foresay.data.source import Facts, Source, scan
+from foresay.data.scan import Facts, scan
+from foresay.data.source import Source
 
 _SETTLED = 2  # seconds
+FORMAT = 2  # of the notes
 
 
 class Scans:
@@ -31,11 +33,11 @@ class Scans:
     def __call__(self, source: Source) -> Facts:
         self.states[source] = state = source.state()
         if source.path is None:
-            return scan(source)
-        note = self.folder / f"{_name(source.path)}.json"
+            return scan(source, lambda share: self.tell(f"read {source.name}", share))
+        note = self.folder / f"{_name(source)}.json"
         facts = _read(note)
         if facts is None:
-            facts = scan(source, self._progress(source.name, max(state[0], 1)))
+            facts = scan(source, lambda share: self.tell(f"read {source.name}", share))
             if facts.problem is None and time.time() - state[1] / 1e9 > _SETTLED:
                 _write(note, facts)
         return facts
@@ -44,20 +46,14 @@ class Scans:
         """A source that is no longer what it was when it was scanned."""
         return next((source for source, state in self.states.items() if source.state() != state), None)
 
-    def _progress(self, name: str, size: int) -> Callable[[int], None]:
-        read = 0
 
-        def count(more: int) -> None:
-            nonlocal read
-            read += more
-            self.tell(f"read {name}", min(read / size, 1.0))
-
-        return count
-
-
-def _name(path: Path) -> str:
-    stat = path.stat()
-    about = [str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino]
+def _name(source: Source) -> str:
+    """Of the file as it is now and of how it is read."""
+    assert source.path is not None
+    stat = source.path.stat()
+    read = source.read
+    about = [str(source.path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino, FORMAT]
+    about += [source.format, read.column, read.encoding, read.errors]
     return hashlib.sha256(json.dumps(about).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

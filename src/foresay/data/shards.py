@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from foresay.errors import UserError
 from foresay.text.tokens import STOP
 
 SHARD = 2**26  # tokens in one file
+PROGRESS = "progress.json"
 
 
 @dataclass
@@ -31,20 +33,30 @@ class Meta:
     documents: int = 0
     characters: int = 0  # of the text; a line counts its newline
     bytes: int = 0
+    repeated: int = 0  # lines or rows that stand in train before
     vocabulary: int = 0
     dtype: str = "uint16"
     shard: int = SHARD
 
 
 class ShardWriter:
-    """Writes the shards of one part of a corpus into a folder; a context manager; `finish` writes `meta.json` last."""
+    """Writes the shards of one part of a corpus into a folder; a context manager; `finish` writes `meta.json` last.
+
+    `keep` notes in `progress.json` what is safely on the disk; a writer of the same folder goes on from there.
+    """
 
     def __init__(self, folder: Path, vocabulary: int, shard: int = SHARD):
-        folder.mkdir(parents=True)
         self.folder = folder
         self.meta = Meta(vocabulary=vocabulary, dtype="uint16" if vocabulary <= 2**16 else "uint32", shard=shard)
-        self.files = [(folder / _name(0)).open("wb")]
-        self.documents = (folder / "documents.bin").open("wb")
+        self.notes: dict[str, int] = {}  # the caller's own figures, kept with the others
+        if not self._go_on():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        size = np.dtype(self.meta.dtype).itemsize
+        count = max(-(-self.meta.tokens // shard), 1)
+        lengths = [min(shard, self.meta.tokens - i * shard) * size for i in range(count)]
+        self.files = [_opened(folder / _name(i), length) for i, length in enumerate(lengths)]
+        self.documents = _opened(folder / "documents.bin", 8 * self.meta.documents)
 
     def add(self, texts: Sequence[np.ndarray], last: bool = True) -> None:
         """Appends the ids of texts, each a document; without `last` the final one goes on in the next call."""
@@ -57,15 +69,16 @@ class ShardWriter:
         self.documents.write(ends.astype("<i8").tobytes())
         self.meta.documents += len(ends)
 
+    def keep(self) -> None:
+        """Puts what was added on the disk and notes that it is there."""
+        self._sync()
+        _write_json(self.folder / PROGRESS, {"meta": asdict(self.meta), "notes": self.notes})
+
     def finish(self) -> None:
         """Puts everything on the disk; without it the shards cannot be opened."""
-        for file in (*self.files, self.documents):
-            file.flush()
-            os.fsync(file.fileno())
-        with (self.folder / "meta.json").open("w") as file:
-            json.dump(asdict(self.meta), file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
+        self._sync()
+        _write_json(self.folder / "meta.json", asdict(self.meta))
+        (self.folder / PROGRESS).unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -75,15 +88,50 @@ class ShardWriter:
             with contextlib.suppress(OSError):  # a full disk has been told of by the error that ended the writing
                 file.close()
 
+    def _go_on(self) -> bool:
+        """Takes over what a writer that was killed had kept; False when there is nothing of the same kind."""
+        try:
+            kept = json.loads((self.folder / PROGRESS).read_text(encoding="utf-8"))
+            meta, notes = Meta(**kept["meta"]), dict(kept["notes"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if (meta.vocabulary, meta.dtype, meta.shard) != (self.meta.vocabulary, self.meta.dtype, self.meta.shard):
+            return False
+        self.meta, self.notes = meta, notes
+        return True
+
+    def _sync(self) -> None:
+        for file in (self.files[-1], self.documents):
+            file.flush()
+            os.fsync(file.fileno())
+
     def _append(self, ids: np.ndarray) -> None:
         while len(ids):
             room = self.meta.shard * len(self.files) - self.meta.tokens
             if room == 0:
-                self.files.append((self.folder / _name(len(self.files))).open("wb"))
+                self._sync()
+                self.files.append(_opened(self.folder / _name(len(self.files)), 0))
                 continue
             self.files[-1].write(ids[:room].tobytes())
             self.meta.tokens += min(room, len(ids))
             ids = ids[room:]
+
+
+def _opened(path: Path, length: int) -> BinaryIO:
+    """A file to write on from `length`; what stands after it was not kept and goes."""
+    file = path.open("r+b" if length else "wb")
+    file.truncate(length)
+    file.seek(length)
+    return file
+
+
+def _write_json(path: Path, value: object) -> None:
+    aside = path.with_suffix(".tmp")
+    with aside.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
 
 
 class Shards:

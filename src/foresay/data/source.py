@@ -1,108 +1,151 @@
-"""Where text comes from: a file or a built-in text, opened for reading bytes, scanned once before use.
+"""Where text comes from: a file of any format or a text made in memory, opened as one stream of UTF-8.
 
-The scan reads a source whole, in blocks: the SHA-256 of its bytes, whether it is UTF-8 text, how many lines it has and
-how long the longest is. Nothing is written before every source has passed.
+    file -> unpacked (gzip, xz, ...) -> decoded (data.encoding) -> the texts of a column (JSONL, CSV, Parquet, ...)
+
+A plain text is one document. In a table each row is one, and in the stream a zero byte follows each. A stream is read
+from its beginning or from any byte on, any number of times, and gives the same bytes each time; only a plain file is
+entered without reading what comes before.
 """
 
 from __future__ import annotations
 
-import codecs
-import hashlib
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
-import numpy as np
+from foresay.data import records, tables
+from foresay.data.compressed import PACKED_NAMES, Readable, packing, unpacked
+from foresay.data.decoding import Decoded
 
 BLOCK = 2**20  # bytes read at a time
+
+_NAMES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files become text: their format, the column that holds the text, their encoding, and what is left out."""
+
+    format: Literal["auto", "text", "jsonl", "csv", "tsv", "parquet"] = "auto"
+    column: str | int | None = None
+    encoding: str = "utf-8"
+    errors: Literal["strict", "replace"] = "strict"
+    duplicates: Literal["count", "drop"] = "count"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a text that is made in memory (`content`)."""
+    """A file, a text that is made in memory (`content`), or a data set of the hub (`hub`)."""
 
     name: str
     path: Path | None = None
     content: bytes | None = None
+    hub: str | None = None
+    read: Reading = field(default_factory=Reading)
 
-    def open(self) -> BinaryIO:
-        """The bytes, from the beginning."""
-        if self.content is not None:
-            return io.BytesIO(self.content)
-        assert self.path is not None
-        return self.path.open("rb")
+    @property
+    def format(self) -> str:
+        """text, jsonl, csv, tsv, parquet, arrow or hub."""
+        if self.hub is not None:
+            return "hub"
+        if self.path is None:
+            return "text"
+        return format_of(self.path) if self.read.format == "auto" else self.read.format
+
+    @property
+    def has_records(self) -> bool:
+        """Whether each row is a document; else the whole is one."""
+        return self.format != "text"
 
     def state(self) -> tuple[int, int]:
         """Size and time of the last change: whether the source is still what was scanned."""
         if self.content is not None:
             return len(self.content), 0
+        if self.hub is not None:
+            rows = tables.hub_rows(self.hub)
+            return rows.num_rows, hash(rows._fingerprint)
         assert self.path is not None
         stat = self.path.stat()
         return stat.st_size, stat.st_mtime_ns
 
+    @contextmanager
+    def open(self, start: int = 0) -> Iterator[Stream]:
+        """The text as UTF-8 from byte `start` on."""
+        if self.hub is not None or self.format in ("parquet", "arrow"):
+            stream = self._table()
+            stream.skip(start)
+            yield stream
+            return
+        with io.BytesIO(self.content or b"") if self.path is None else self.path.open("rb") as raw:
+            stream = Stream(self._text(raw), raw, self.state()[0])
+            stream.skip(start)
+            yield stream
 
-@dataclass(frozen=True)
-class Facts:
-    """What a scan found; `problem` says why the source is no text."""
+    def _text(self, raw: BinaryIO) -> Readable:
+        read = self.read
+        file = unpacked(raw, packing(self.path) if self.path else None)
+        if self.format == "text" and (read.encoding, read.errors) == ("utf-8", "strict"):
+            return file
+        file = Decoded(file, read.encoding, read.errors == "replace")
+        if self.format == "text":
+            return file
+        texts = (
+            records.json_lines(file, read.column)
+            if self.format == "jsonl"
+            else records.delimited(file, read.column, self.format == "csv")
+        )
+        return records.Joined(texts, file)
 
-    sha256: str
-    bytes: int
-    bom: int  # bytes of a byte order mark, left out of the text
-    longest: int  # bytes of the longest line
-    longest_at: int  # its number, from 1
-    problem: str | None = None
+    def _table(self) -> Stream:
+        shares: list[float] = []
+        if self.hub is not None:
+            texts = tables.hub_texts(self.hub, self.read.column, shares.append)
+        else:
+            assert self.path is not None
+            read = tables.parquet if self.format == "parquet" else tables.arrow_file
+            texts = read(self.path, self.read.column, shares.append)
+        return Stream(records.Joined(texts), None, 1, shares)
+
+
+class Stream:
+    """An opened source: bytes of its text, and how much of it has been read."""
+
+    def __init__(self, file: Readable, raw: BinaryIO | None, size: int, shares: list[float] | None = None):
+        self.file, self.raw, self.size, self.shares = file, raw, max(size, 1), shares
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; none at the end."""
+        return self.file.read(size)
+
+    def skip(self, size: int) -> None:
+        """Goes over so many bytes."""
+        if self.file is self.raw:
+            assert self.raw is not None
+            self.raw.seek(size, io.SEEK_CUR)
+            return
+        while size and (content := self.read(min(size, BLOCK))):
+            size -= len(content)
 
     @property
-    def text_bytes(self) -> int:
-        return self.bytes - self.bom
+    def share(self) -> float:
+        """How much of the source has been read, 0 to 1."""
+        if self.raw is None:
+            return self.shares[-1] if self.shares else 0.0
+        return min(self.raw.tell() / self.size, 1.0)
+
+    @property
+    def replaced(self) -> int:
+        """How many bytes that were no text became U+FFFD so far."""
+        decoded = self.file.file if isinstance(self.file, records.Joined) else self.file
+        return decoded.replaced if isinstance(decoded, Decoded) else 0
 
 
-def scan(source: Source, on_bytes: Callable[[int], None] | None = None, block: int = BLOCK) -> Facts:
-    """Reads a source whole; stops at the first byte that is no UTF-8 text."""
-    digest = hashlib.sha256()
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    size = lines = longest = longest_at = open_line = bom = 0
-    with source.open() as file:
-        while content := file.read(block):
-            if size == 0 and content.startswith(codecs.BOM_UTF8):
-                bom = len(codecs.BOM_UTF8)
-            problem = _problem(content, size, decoder)
-            if problem:
-                return Facts("", size, bom, longest, longest_at, f"{source.name} {problem}")
-            newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == 0x0A)
-            if len(newlines):
-                lengths = np.diff(newlines, prepend=-1 - open_line) - 1
-                widest = int(lengths.argmax())
-                if lengths[widest] > longest:
-                    longest, longest_at = int(lengths[widest]), lines + widest + 1
-                lines += len(newlines)
-                open_line = len(content) - int(newlines[-1]) - 1
-            else:
-                open_line += len(content)
-            digest.update(content)
-            size += len(content)
-            if on_bytes:
-                on_bytes(len(content))
-    if open_line > longest:
-        longest, longest_at = open_line, lines + 1
-    tail = decoder.getstate()[0]
-    problem = f"{source.name} {_not_text(tail[0], size - len(tail))}" if tail else None
-    return Facts(digest.hexdigest(), size, bom, longest, longest_at, problem)
-
-
-def _problem(content: bytes, offset: int, decoder: codecs.IncrementalDecoder) -> str | None:
-    nul = content.find(b"\0")
-    if nul >= 0:
-        return f"is binary: a zero byte at offset {offset + nul}; give plain text in UTF-8"
-    pending = len(decoder.getstate()[0])
-    try:
-        decoder.decode(content)
-    except UnicodeDecodeError as error:
-        return _not_text(error.object[error.start], offset - pending + error.start)
-    return None
-
-
-def _not_text(byte: int, offset: int) -> str:
-    return f"is not UTF-8: byte 0x{byte:02X} at offset {offset}; convert it, as with iconv -f latin1 -t utf-8"
+def format_of(path: Path) -> str:
+    """What a file's name says it is: text where it says nothing else; what it is packed with does not count."""
+    name = path.name.lower()
+    for packed in PACKED_NAMES:
+        name = name.removesuffix(packed)
+    return _NAMES.get(Path(name).suffix, "text")

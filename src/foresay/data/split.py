@@ -4,6 +4,8 @@ tail: the last `share` of the bytes, cut after the newline at or before that poi
 half of what comes before, at a blank, else between two characters.
 seed: lines, documents, or, of one long document, blocks of about 64 kB, chosen by a hash of (seed, number). Held-out
 blocks leave gaps: each stretch between two gaps is a document.
+
+The rows of a table are documents that are never cut: the tail begins with a whole one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from foresay.data.corpus import Corpus, Found
-from foresay.data.source import Facts, Source
+from foresay.data.scan import Facts
+from foresay.data.source import Source
 from foresay.errors import UserError
 
 HELD_BLOCK = 2**16
@@ -23,7 +26,7 @@ _LOOK_BACK = 2**20
 
 @dataclass(frozen=True)
 class Stretch:
-    """Bytes start..stop of a source; with `choice`, only those of its lines that it chooses."""
+    """Bytes start..stop of a source's text; with `choice`, only those of its lines or rows that it chooses."""
 
     source: Source
     start: int
@@ -56,10 +59,14 @@ def split(corpus: Corpus, found: dict[str, Found], seed: int, held_block: int = 
         if corpus.holdout == "tail":
             train, valid = _tail(sources, corpus.share, corpus.unit == "line")
         elif corpus.unit == "line":
-            train, valid = _lines(sources, corpus.share, seed)
+            train, valid = _numbered(sources, corpus.share, seed)
         else:
-            blocks = [_whole(*pair) for pair in sources] if len(sources) > 1 else _blocks(*sources[0], held_block)
-            train, valid = _choose(blocks, corpus.share, seed)
+            tables = [pair for pair in sources if pair[0].has_records]
+            plain = [pair for pair in sources if not pair[0].has_records]
+            train, valid = _numbered(tables, corpus.share, seed)
+            blocks = _blocks(*plain[0], held_block) if len(sources) == len(plain) == 1 else [_whole(*p) for p in plain]
+            chosen = _choose(blocks, corpus.share, seed)
+            train, valid = train + chosen[0], valid + chosen[1]
         if not train or not valid:
             raise UserError(
                 f"data.train={corpus.train!r} is too small to hold out a share of {corpus.share}; "
@@ -82,7 +89,7 @@ def _tail(sources: Sequence[tuple[Source, Facts]], share: float, lines: bool) ->
         whole = _whole(source, facts)
         cut = facts.bytes
         if left < facts.text_bytes:
-            cut = _cut(whole, facts.bom + left, lines) if left > 0 else facts.bom
+            cut = _cut(whole, facts.bom + left, lines or source.has_records) if left > 0 else facts.bom
         left = left - facts.text_bytes if cut == facts.bytes else 0
         if cut > whole.start:
             train.append(Stretch(source, whole.start, cut))
@@ -91,21 +98,22 @@ def _tail(sources: Sequence[tuple[Source, Facts]], share: float, lines: bool) ->
     return train, valid
 
 
-def _cut(whole: Stretch, boundary: int, lines: bool) -> int:
-    """The best place to cut at or before `boundary`."""
+def _cut(whole: Stretch, boundary: int, between: bool) -> int:
+    """The best place to cut at or before `boundary`; with `between`, only between two lines or rows."""
     back = boundary - whole.start
-    start = whole.start if lines else boundary - min((back + 1) // 2, _LOOK_BACK)
+    start = whole.start if between else boundary - min((back + 1) // 2, _LOOK_BACK)
+    mark = b"\0" if whole.source.has_records else b"\n"
     end = boundary
     while True:  # in steps, as a line may be long
         window = max(start, end - _LOOK_BACK)
         content = _bytes(whole.source, window, end)
-        newline = content.rfind(b"\n")
-        if newline >= 0:
-            return window + newline + 1
+        place = content.rfind(mark)
+        if place >= 0:
+            return window + place + 1
         if window == start:
             break
         end = window
-    if lines:
+    if between:
         return whole.start
     blank = content.rfind(b" ")
     if blank >= 0:
@@ -115,7 +123,7 @@ def _cut(whole: Stretch, boundary: int, lines: bool) -> int:
     return boundary
 
 
-def _lines(sources: Sequence[tuple[Source, Facts]], share: float, seed: int) -> tuple[list[Stretch], list[Stretch]]:
+def _numbered(sources: Sequence[tuple[Source, Facts]], share: float, seed: int) -> tuple[list[Stretch], list[Stretch]]:
     def chosen(held: bool) -> list[Stretch]:
         return [
             Stretch(source, facts.bom, facts.bytes, Choice(seed, i, share, held))
@@ -137,18 +145,18 @@ def _choose(stretches: list[Stretch], share: float, seed: int) -> tuple[list[Str
 
 
 def _blocks(source: Source, facts: Facts, size: int) -> list[Stretch]:
+    """Stretches of `size` bytes and up to the end of the line."""
     blocks: list[Stretch] = []
-    start = facts.bom
-    with source.open() as file:
-        while start < facts.bytes:
-            stop = facts.bytes
-            if start + size < facts.bytes:
-                file.seek(start + size)
-                ahead = file.read(_LOOK_BACK).find(b"\n")
-                stop = facts.bytes if ahead < 0 else start + size + ahead + 1
-            blocks.append(Stretch(source, start, stop))
-            start = stop
-    return blocks
+    start = end = facts.bom
+    with source.open(start) as stream:
+        while content := stream.read(_LOOK_BACK):
+            place = max(start + size - end, 0)  # where in `content` a newline ends the stretch
+            while (newline := content.find(b"\n", place)) >= 0:
+                stop = end + newline + 1
+                blocks.append(Stretch(source, start, stop))
+                start, place = stop, newline + 1 + size
+            end += len(content)
+    return [*blocks, Stretch(source, start, end)] if start < end else blocks
 
 
 def _merged(stretches: list[Stretch]) -> list[Stretch]:
@@ -162,9 +170,8 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
 
 
 def _bytes(source: Source, start: int, stop: int) -> bytes:
-    with source.open() as file:
-        file.seek(start)
-        return file.read(stop - start)
+    with source.open(start) as stream:
+        return stream.read(stop - start)
 
 
 def _uniform(seed: int, stream: int, first: int, count: int) -> np.ndarray:

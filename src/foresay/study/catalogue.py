@@ -28,7 +28,7 @@ def recipes() -> list[dict[str, Any]]:
 
 def data() -> list[dict[str, Any]]:
     """The built-in texts and the known data sets, with where each is looked for."""
-    return [{"kind": "data", "name": name, "about": about} for name, about in list_data()]
+    return [{"kind": "data"} | one for one in list_data()]
 
 
 def spelt(entries: list[dict[str, Any]]) -> str:
@@ -38,6 +38,8 @@ def spelt(entries: list[dict[str, Any]]) -> str:
         lines = [kind]
         for entry in group:
             lines.append(f"  {entry['name']}: {entry['about']}")
+            if "place" in entry:
+                lines += [f"      from {entry['get']}", f"      looked for in {entry['place']}: {entry['state']}"]
             for setting in entry.get("settings", ()):
                 default = "needed" if setting["required"] else f"default {setting['default']!r}"
                 lines.append(f"      {setting['name']}: {setting['type']}; {default}")

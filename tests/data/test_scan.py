@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresay.data.source import Source, scan
+from foresay.data.scan import scan
+from foresay.data.source import Source
 
 
 def scanned(content, block=2**20):
@@ -26,11 +27,12 @@ def test_facts_do_not_depend_on_the_block(text, block):
     assert facts.longest_at == ([len(line) for line in lines].index(longest) + 1 if longest else 0)
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 100])
+@pytest.mark.parametrize("block", [4, 5, 6, 100])
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"abc\0d", "made is binary: a zero byte at offset 3"),
+        (b"abc\0d", "made is binary: a zero byte at offset 3; give text in UTF-8, or say its encoding"),
+        ("\ufeffab".encode("utf-16-le"), "made is UTF-16, not UTF-8: say so with --encoding utf-16"),
         (b"caf\xe9 au lait", "made is not UTF-8: byte 0xE9 at offset 3"),
         ("é".encode() + b"\xff", "made is not UTF-8: byte 0xFF at offset 2"),
         (b"ab\xe4\xb8", "made is not UTF-8: byte 0xE4 at offset 2"),

@@ -1,0 +1,100 @@
+"""Files as they lie on the disk -> their bytes: gzip, bzip2, xz and zstd are unpacked while they are read.
+
+What a file is packed with is told by its first bytes, not by its name. A file cut short is never taken for whole.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from foresay.extras import need
+
+_BLOCK = 2**17  # packed bytes read at a time
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+
+
+class Readable(Protocol):
+    """What every stage of reading needs of the one before it."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class NotText(Exception):
+    """A file that is no text, or not the kind of text asked for: why, and what to do. A folder leaves it out."""
+
+
+class Damaged(Exception):
+    """A file that should be text but is broken: where, and what to do. Nothing goes on without it."""
+
+
+def packing(path: Path) -> str | None:
+    """gzip, bzip2, xz or zstd; None for a file that is not packed."""
+    with path.open("rb") as file:
+        first = file.read(8)
+    return next((name for magic, name in _MAGIC.items() if first.startswith(magic)), None)
+
+
+def unpacked(raw: BinaryIO, kind: str | None) -> Readable:
+    """The bytes inside a file opened at its beginning."""
+    if kind is None:
+        return raw
+    if kind == "zstd":
+        return _Zstd(raw)
+    return _Unpacked({"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[kind](raw), kind)
+
+
+class _Unpacked:
+    """Python's own readers, with what goes wrong in words."""
+
+    def __init__(self, file: Readable, kind: str):
+        self.file, self.kind = file, kind
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self.file.read(size)
+        except EOFError:
+            raise Damaged(_CUT.format(self.kind)) from None
+        except (OSError, zlib.error, lzma.LZMAError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise Damaged(f"is damaged ({self.kind}: {error}); get it again") from None
+
+
+class _Zstd:
+    """Frames one after the other; the library's own reader would take a file cut short for whole."""
+
+    def __init__(self, raw: BinaryIO):
+        library = need("zstandard", "files", "a file packed with zstd")
+        self.raw, self.error = raw, library.ZstdError
+        self.frame = library.ZstdDecompressor().decompressobj
+        self.open = None
+        self.held = b""
+
+    def read(self, size: int, /) -> bytes:
+        pieces, got = [self.held], len(self.held)
+        while got < size:
+            packed = self.open.unused_data if self.open is not None and self.open.eof else b""
+            packed = packed or self.raw.read(_BLOCK)
+            if not packed:
+                if self.open is not None and not self.open.eof:
+                    raise Damaged(_CUT.format("zstd"))
+                break
+            if self.open is None or self.open.eof:
+                self.open = self.frame()
+            try:
+                pieces.append(self.open.decompress(packed))
+            except self.error as error:
+                raise Damaged(f"is damaged (zstd: {error}); get it again") from None
+            got += len(pieces[-1])
+        whole = b"".join(pieces)
+        self.held = whole[size:]
+        return whole[:size]
+
+
+_CUT = "is cut short: its {} data end in the middle; get it again"

@@ -1,0 +1,71 @@
+"""Texts in other encodings, and bytes that belong to none."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foresay.data.compressed import NotText
+from foresay.data.corpus import Corpus
+from foresay.data.decoding import Decoded, check_encoding
+from foresay.data.prepare import prepare
+from foresay.data.source import Reading
+from foresay.errors import UserError
+from foresay.text.characters import Characters
+
+
+def decoded(content, encoding, replace=False, size=3):
+    stream, found = Decoded(io.BytesIO(content), encoding, replace), b""
+    while block := stream.read(size):
+        found += block
+    return found.decode(), stream.replaced
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252", "utf-16", "gb18030", "shift-jis"])
+def test_every_encoding(encoding):
+    text = "ab\ncd " + ("中文" if encoding in ("gb18030", "shift-jis", "utf-8", "utf-16") else "é") * 5
+    for size in (1, 2, 5, 100):
+        assert decoded(text.encode(encoding), encoding, size=size) == (text, 0)
+    assert decoded(("\ufeff" + text).encode(), "utf-8") == (text, 0)
+
+
+@given(content=st.binary(max_size=30), size=st.integers(1, 9))
+def test_replacing_is_what_python_does_and_is_counted(content, size):
+    content = content.replace(b"\0", b"")
+    text, replaced = decoded(content, "utf-8", True, size)
+    assert text == content.decode("utf-8-sig", "replace")
+    own = content.decode("utf-8-sig", "ignore").count("\ufffd")
+    assert replaced == text.count("\ufffd") - own
+
+
+def test_which_byte_is_wrong():
+    with pytest.raises(
+        NotText, match=r"is not shift_jis: byte 0xFF at offset 4; say its encoding \(--encoding latin-1"
+    ):
+        decoded("中文".encode("shift-jis") + b"\xff\xff", "shift_jis")
+    with pytest.raises(NotText, match="is binary"):
+        decoded(b"a\0b", "latin-1")
+
+
+def test_a_file_in_another_encoding(tmp_path):
+    path = tmp_path / "a.txt"
+    text = "café au lait\n" * 20
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(
+        UserError, match=r"is not UTF-8: byte 0xE9 at offset 3; .*--encoding latin-1.*data.errors=replace"
+    ):
+        Corpus(str(path)).find()
+    (tmp_path / "utf8.txt").write_text(text)
+    utf8 = prepare(Corpus(str(tmp_path / "utf8.txt")), Characters(), 1, cache=tmp_path / "c")
+    other = prepare(Corpus(str(path), read=Reading(encoding="latin-1")), Characters(), 1, cache=tmp_path / "c")
+    assert other.folder == utf8.folder and other.notes == ()
+    lossy = prepare(Corpus(str(path), read=Reading(errors="replace")), Characters(), 1, cache=tmp_path / "c")
+    assert lossy.notes == ("data.train: 20 places that held no utf-8 became U+FFFD",)
+    assert "\ufffd" in lossy.tokens.pieces(range(len(lossy.tokens)))
+
+
+@pytest.mark.parametrize("name", ["utf8000", "rot13", "base64"])
+def test_what_is_no_encoding(name):
+    with pytest.raises(UserError, match=f"data.encoding='{name}' is no encoding; allowed: utf-8, latin-1"):
+        check_encoding(name)
