@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,16 +97,19 @@ def test_reading_leaves_the_given_dict_alone():
 
 @pytest.mark.parametrize("short", recipe.SHORTHANDS)
 def test_every_shorthand_means_its_long_form(short):
-    value = {"train.lr": 0.5, "train.schedule": {"kind": "cosine", "warmup": 3}}.get(short, 7)
-    key = short.removeprefix("train.")
-    from_section = complete(read(SMALL | {"train": {key: value}})).as_dict()
-    word = f"{short}={{kind: cosine, warmup: 3}}" if key == "schedule" else f"{short}={value}"
+    cosine, average = {"kind": "cosine", "warmup": 3, "floor": 0.0}, {"kind": "ema", "decay": 0.5}
+    given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
+    given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
+    value = given.get(short, "drop" if short == "data.duplicates" else 7)
+    section, key = short.split(".")
+    from_section = complete(read(SMALL | {section: SMALL.get(section, {}) | {key: value}})).as_dict()
+    word = f"{short}={json.dumps(value)}"
     from_word = complete(override(read(SMALL), [word])[0]).as_dict()
     node = from_section
     for step in recipe.SHORTHANDS[short].split("."):
         node = node[step]
     assert from_section == from_word != complete(SMALL).as_dict()
-    assert node == (value if key != "schedule" else {"kind": "cosine", "warmup": 3, "floor": 0.0})
+    assert node == value
 
 
 def test_shorthand_reaches_below_itself():
@@ -233,7 +237,7 @@ def names(kind: str) -> str:
         ("train.lr=fast", "train.optimizer.lr='fast'; allowed: a number > 0"),
         ("train.evaluate=5", "train.evaluate=5; allowed: settings such as {every: ...}"),
         ("train.precision=half", "train.precision='half'; allowed: one of float32, bfloat16, float16"),
-        ("data.train=7", "data.train=7; allowed: text"),
+        ("data.train=7", "data.train=7; allowed: text or a list, each text"),
         ("data=7", f"data=7; allowed: a name ({names('data')}) or {{kind: name, ...}}"),
         ("seed=1.5", "seed=1.5; allowed: an integer >= 0 and < 9223372036854775808"),
         ("seed=-1", "seed=-1; allowed: an integer >= 0 and < 9223372036854775808"),
@@ -260,7 +264,9 @@ def test_an_unknown_key_names_the_nearest():
 
 def test_data_and_task_are_needed():
     assert refused(complete, {"data": {"train": "x"}}) == f"task=None; allowed: {names('task')}"
-    assert refused(complete, {"task": "ngram"}) == "data.train is missing; data text needs it: text"
+    assert (
+        refused(complete, {"task": "ngram"}) == "data.train is missing; data text needs it: text or a list, each text"
+    )
 
 
 def test_a_key_that_is_no_text():

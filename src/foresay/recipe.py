@@ -43,12 +43,19 @@ LAST = (
 SHORTHANDS = {
     "train.lr": "train.optimizer.lr",
     "train.schedule": "train.optimizer.schedule",
+    "train.average": "train.optimizer.average",
     "train.batch": "train.batches.rows",
     "train.chunk": "train.batches.chunk",
     "train.workers": "train.batches.workers",
     "train.save_every": "train.save.every",
+    "train.tensorboard": "train.save.tensorboard",
     "train.eval_every": "train.evaluate.every",
     "train.patience": "train.evaluate.patience",
+    "data.format": "data.read.format",
+    "data.column": "data.read.column",
+    "data.encoding": "data.read.encoding",
+    "data.errors": "data.read.errors",
+    "data.duplicates": "data.read.duplicates",
 }
 
 
@@ -170,20 +177,22 @@ def _long(key: str) -> str:
 
 
 def _spelt_out(raw: dict[str, Any]) -> dict[str, Any]:
-    """The recipe with the shorthands of its train section moved to where they belong."""
-    train = raw.get("train")
-    if not isinstance(train, dict):
-        return raw
-    raw = raw | {"train": {k: v for k, v in train.items() if f"train.{k}" not in SHORTHANDS}}
-    if isinstance(raw["train"].get("clip"), (int, float)):
-        raw["train"]["clip"] = {"kind": "norm", "limit": raw["train"]["clip"]}
-    for key, value in train.items():
-        full = SHORTHANDS.get(f"train.{key}")
-        if full is None:
+    """The recipe with the shorthands of its sections moved to where they belong."""
+    for section in ("train", "data"):
+        given = raw.get(section)
+        if not isinstance(given, dict):
             continue
-        if _has(raw, full.split(".")):
-            raise UserError(f"train.{key} and {full} are the same setting; give one of them")
-        _assign(raw, full.split("."), value)
+        raw = raw | {section: {k: v for k, v in given.items() if f"{section}.{k}" not in SHORTHANDS}}
+        for key, value in given.items():
+            full = SHORTHANDS.get(f"{section}.{key}")
+            if full is None:
+                continue
+            if _has(raw, full.split(".")):
+                raise UserError(f"{section}.{key} and {full} are the same setting; give one of them")
+            _assign(raw, full.split("."), value)
+    train = raw.get("train")
+    if isinstance(train, dict) and isinstance(train.get("clip"), (int, float)):
+        train["clip"] = {"kind": "norm", "limit": train["clip"]}
     return raw
 
 
