@@ -21,7 +21,7 @@ from foresay.train.loop import Interrupted
 from tests.commands import Commands
 from tests.forks import Forks
 
-COMMANDS = ("train", "eval", "score", "generate", "compare", "list", "demo")
+COMMANDS = ("train", "eval", "score", "generate", "compare", "vocabulary", "list", "demo")
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from foresay.run import Run, Scored, load
     from foresay.start import train
     from foresay.study.compare import compare
+    from foresay.study.vocabulary.survey import vocabulary
 
 __version__ = "0.1.0"
-__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "load", "train"]
+__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "load", "train", "vocabulary"]
 
 _HOMES = {
     "Greedy": "foresay.decode.sample",
@@ -36,6 +37,7 @@ _HOMES = {
     "compare": "foresay.study.compare",
     "load": "foresay.run",
     "train": "foresay.start",
+    "vocabulary": "foresay.study.vocabulary.survey",
 }
 
 
