@@ -1,4 +1,4 @@
-"""The lookup table: its beginnings, pretrained vectors, freezing and dropout; and one-hot vectors."""
+"""The lookup table: its beginnings, pretrained vectors, freezing and dropout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from safetensors.torch import save_file
 
 from foresay.data.batch import Batch
 from foresay.embed.lookup import Lookup
-from foresay.embed.onehot import OneHot
 from foresay.errors import UserError
 
 V, D = 11, 3
@@ -63,11 +62,3 @@ def test_dropout_only_in_training():
     embedding.build(V)
     assert 0.3 < (embedding.train()(BATCH) == 0).float().mean() < 0.7
     assert (embedding.eval()(BATCH) != 0).all()
-
-
-def test_onehot():
-    embedding = OneHot()
-    embedding.build(V)
-    x = embedding(BATCH)
-    assert embedding.width == V and embedding.weight() is None and x.dtype == torch.float32
-    assert torch.equal(x.argmax(-1), BATCH.ids) and torch.equal(x.sum(-1), torch.ones(2, 3))

@@ -1,0 +1,20 @@
+"""The switch: which values of FORESAY_PLAIN ask for the plain twins."""
+
+from __future__ import annotations
+
+import pytest
+
+from foresay.kernels.switch import plain
+
+
+@pytest.mark.parametrize(("value", "expected"), [("", False), ("0", False), ("1", True), ("yes", True), ("00", True)])
+def test_values(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FORESAY_PLAIN", value)
+    assert plain() is expected
+
+
+def test_off_when_nothing_is_said_and_read_anew_each_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("FORESAY_PLAIN", raising=False)
+    assert plain() is False
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    assert plain() is True
