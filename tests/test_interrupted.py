@@ -54,9 +54,9 @@ def test_a_signal_saves_and_the_resumed_run_is_the_same(
     ended, out, error = process.finish()
     name = signal.Signals(number).name
     assert (ended, out) == (code, "")
-    assert error == f"stopped by {name} at step 7; saved: foresay train --resume --out run goes on\n"
+    assert error == f"stopped by {name} at step 7; saved: foresay train --resume run goes on\n"
     assert [path.name for path in numbered(Path("run/checkpoints"))] == ["00000005", "00000007"]
-    ended, _, error = forks.run("foresay", "train", "--resume", "--out", "run", "--device", "cpu")
+    ended, _, error = forks.run("foresay", "train", "--resume", "run", "--device", "cpu")
     assert ended == 0 and "resumed at step 7" in error
     assert model("run") == model(trained)
 
@@ -122,7 +122,7 @@ def test_a_disk_that_is_full_at_any_moment(call: Commands, recipe: Path, trained
         if not Path(out).exists():
             assert last.endswith("or give another --out") and called.error.count("\n") == 1
             continue
-        assert last.endswith("and go on with --resume")
+        assert last.endswith(f"free some space, then foresay train --resume {out}")
         for checkpoint in numbered(Path(out, "checkpoints")):
             load_checkpoint(checkpoint)
         assert call(*words(recipe, out, "--resume")).code == 0
@@ -175,7 +175,7 @@ def test_a_real_disk_that_fills_on_the_way(
     monkeypatch.setattr(Trainer, "train_step", train_step)
     called = call(*words(recipe, out))
     last = called.error.splitlines()[-1]
-    assert called.code == 2 and "No space left on device" in last and last.endswith("go on with --resume")
+    assert called.code == 2 and "No space left on device" in last and last.endswith(f"--resume {out}")
     assert [load_checkpoint(path)[1]["counters"]["step"] for path in numbered(out / "checkpoints")] == [5, 10]
     assert not [path for path in out.rglob(".*") if path.name != ".lock"]
     (small_disk / "filler").unlink()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from safetensors.torch import save_file
 
 import foresay
 from foresay import recipe as recipes
@@ -16,6 +17,7 @@ from foresay import start
 from foresay.errors import UserError
 from foresay.train.progress import Watch
 from foresay.train.report import write_curve
+from tests.commands import Commands
 from tests.train.made import Notes
 from tests.train.stopping import train_to
 
@@ -117,7 +119,7 @@ def test_minutes_fit_a_recipe_too_but_what_was_said_holds(tiny: dict, planned: l
     train(tiny, ["train.eval_every=3", "train.save.keep=1"], minutes=1.0)
     saved = recipes.read("run/recipe.yaml")["train"]
     assert (saved["steps"], saved["evaluate"]["every"], saved["evaluate"]["tokens"]) == (4, 3, 700)
-    assert saved["save"] == {"every": 2, "keep": 1}
+    assert saved["save"] == {"every": 2, "keep": 1, "tensorboard": False}
     with pytest.raises(UserError, match=r"train.steps and minutes=1; allowed: one of them"):
         train(tiny, ["train.steps=9"], minutes=1.0, out="never")
 
@@ -208,11 +210,92 @@ def test_another_text_beside_resume_is_refused(tiny: dict, tmp_path: Path) -> No
 
 
 def test_resume_without_a_run(tiny: dict) -> None:
-    with pytest.raises(UserError, match="resume without a run; say which one: --out RUN"):
+    with pytest.raises(UserError, match="resume without a run; say which one: foresay train --resume RUN"):
         start.train(tiny, resume=True)
     with pytest.raises(UserError, match="nothing to train; give a recipe or a text file"):
         train(out="nowhere", resume=True)
     assert not Path("nowhere").exists()
+
+
+def test_a_run_is_resumed_by_its_name_alone(tiny: dict, call: Commands) -> None:
+    train(tiny, out="alone")
+    for name in ("word", "python", "flag"):
+        train_to(13, tiny, Path(name))
+    assert "resumed at step 10" in call("train", "--resume", "word", "--device", "cpu").error
+    start.train(resume=Path("python"), device="cpu", watch=Watch())
+    start.train("flag", resume=True, device="cpu", watch=Watch())
+    assert model("word") == model("python") == model("flag") == model("alone")
+    assert "word is finished; nothing to resume" in call("train", "--resume", "word", "seed=1").error
+    assert "seed=2, but the run in word has 1" in call.refused("train", "--resume", "word", "seed=2")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("lstm", "no such folder"),
+        ("nowhere", "no such folder"),
+        ("texts", "it has no recipe.yaml"),
+        ("a.txt", "no such"),
+    ],
+)
+def test_what_is_no_run_cannot_be_resumed(name: str, why: str, call: Commands) -> None:
+    Path("texts").mkdir()
+    Path("texts/a.txt").write_text("mine")
+    Path("a.txt").write_text("mine")
+    line = call.refused("train", "--resume", name)
+    assert line.startswith(f"{name} is no run: {why}") and "--out RUN beside --resume to begin one" in line
+    with pytest.raises(UserError, match=f"{name} is no run: {why}"):
+        start.train(resume=name)
+    assert sorted(path.name for path in Path().iterdir()) == ["a.txt", "texts"]
+
+
+def test_two_runs_to_resume_are_one_too_many(tiny: dict) -> None:
+    with pytest.raises(UserError, match="resume='a' and out='b' are two runs; give one of them"):
+        start.train(resume="a", out="b")
+    train_to(6, tiny, Path("run"))
+    start.train(resume="run", out="run", device="cpu", watch=Watch())
+    assert Path("run/model.safetensors").exists()
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["stays", "moves"])
+def test_a_relative_text_is_found_from_any_folder(
+    moved: bool, tiny: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "project"
+    (home / "texts").mkdir(parents=True)
+    text = Path(tiny["data"]["train"]).read_text("utf-8")
+    (home / "texts" / "my.txt").write_text(text, "utf-8")
+    train(tiny, out=tmp_path / "alone")
+    monkeypatch.chdir(home)
+    train_to(13, tiny | {"data": {"train": "texts/my.txt"}}, Path("runs/cut"))
+    assert recipes.read("runs/cut/recipe.yaml")["data"]["train"] == "texts/my.txt"  # as given: it can be shared
+    assert json.loads(Path("runs/cut/config.json").read_text())["base"] == "../.."
+    if moved:
+        home = home.rename(tmp_path / "elsewhere")
+    (tmp_path / "other" / "texts").mkdir(parents=True)
+    (tmp_path / "other" / "texts" / "my.txt").write_text("another text\n" * 99)
+    monkeypatch.chdir(tmp_path / "other")
+    monkeypatch.setenv("FORESAY_CACHE", str(tmp_path / "cache"))
+    start.train(home / "texts" / "my.txt", resume=home / "runs" / "cut", device="cpu", watch=Watch())
+    assert model(home / "runs" / "cut") == model(tmp_path / "alone")
+    config = json.loads((home / "runs" / "cut" / "config.json").read_text())
+    assert config["base"] == "../.." and "model.safetensors" in config["sha256"]
+    monkeypatch.setenv("FORESAY_CACHE", str(tmp_path / "other-cache"))
+    assert foresay.load(home / "runs" / "cut").evaluate(limit=100).tokens >= 100  # its own text, prepared again
+
+
+def test_vectors_it_began_with_are_found_from_any_folder(
+    tiny: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    symbols = len(train(tiny, ["train.steps=1"], out="first").tokens)
+    save_file({"vectors": torch.randn(symbols, 8)}, "vectors.safetensors")
+    recipe = tiny | {"embedding": {"kind": "lookup", "size": 8, "pretrained": "vectors.safetensors"}}
+    train(recipe, out="alone")
+    train_to(3, recipe, Path("cut"))
+    Path("other").mkdir()
+    monkeypatch.chdir("other")
+    start.train(resume="../cut", device="cpu", watch=Watch())
+    assert model("../cut") == model("../alone")
 
 
 def test_resume_writes_a_lost_model_again(tiny: dict) -> None:
@@ -228,7 +311,10 @@ def test_resume_writes_a_lost_model_again(tiny: dict) -> None:
 
 def test_a_finished_run_is_not_trained_over(tiny: dict) -> None:
     train(tiny)
-    with pytest.raises(UserError, match="run exists; allowed: a new folder: give another --out, or --resume"):
+    with pytest.raises(
+        UserError,
+        match="run exists; allowed: a new folder: give another --out, or go on with a run: foresay train --resume run",
+    ):
         train(tiny)
 
 
@@ -286,7 +372,7 @@ def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
     ],
 )
 def test_a_run_is_named_after_its_source(source: object, name: str) -> None:
-    assert start._name(source) == name
+    assert start.name_of(source) == name
 
 
 def test_tokens_for_a_text(corpus: Path, tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ HOMES = {
     "task": "foresay.models",
     "optimizer": "foresay.train",
     "schedule": "foresay.train",
+    "average": "foresay.train",
     "clip": "foresay.train",
     "train": "foresay.train",
 }

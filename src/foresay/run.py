@@ -33,7 +33,8 @@ from foresay.recipe import Recipe
 from foresay.text.tokens import STOP, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
-from foresay.train.folder import MODEL, read_config, read_model
+from foresay.train.folder import MODEL, how_to_resume, read_config, read_model
+from foresay.train.resume import own_text
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
@@ -133,7 +134,7 @@ class Run:
         if (cache_folder() / name).is_dir():
             return open_prepared(cache_folder() / name)
         try:
-            prepared = prepare(self.recipe.data, anew(self.recipe.tokens), self.recipe.seed)
+            prepared = prepare(own_text(self.folder, self.recipe), anew(self.recipe.tokens), self.recipe.seed)
         except UserError as error:
             raise UserError(f"the text {self.folder} was trained on: {error}; or give a text to measure on") from None
         if prepared.folder.name != name:
@@ -198,7 +199,7 @@ class Run:
 
 
 def load(path: str | Path, device: str | None = None) -> Run:
-    """A run from its folder; of an unfinished one, the newest whole checkpoint."""
+    """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some)."""
     folder = Path(path)
     config = read_config(folder)
     recipe = _recipe_of(folder)
@@ -211,10 +212,8 @@ def load(path: str | Path, device: str | None = None) -> Run:
     if tensors is None:
         found = checkpoint.newest(folder / "checkpoints", lambda _: None)
         if found is None:
-            raise UserError(
-                f"{folder} has no finished model and no checkpoint; train it: foresay train --resume --out {folder}"
-            )
-        tensors, source = found[1]["model"], found[0]
+            raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
+        tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
     return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 

@@ -2,7 +2,7 @@
 
     read -> choose (text file) -> override -> complete -> prepare data -> build -> fit the time -> train -> finish
 
-Killed at any moment and called again with `resume=True`, it goes on from the newest whole checkpoint.
+Killed at any moment and called again with `resume="runs/x"`, it goes on from the newest whole checkpoint.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
 from foresay.train import folder as folders
+from foresay.train.aside import write_file
+from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
-from foresay.train.checkpoint import write_file
 from foresay.train.choose import choose
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, spelt, watch_for
 from foresay.train.report import write_card, write_curve, write_results
+from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
 
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
-Source = str | Path | dict[str, Any] | None
 Settings = str | Sequence[str] | Mapping[str, Any]
 
 
@@ -49,7 +50,7 @@ def train(
     settings: Settings = (),
     *,
     out: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | str | Path = False,
     minutes: float | None = None,
     device: str | None = None,
     watch: Watch | None = None,
@@ -57,22 +58,22 @@ def train(
     """Trains a recipe (name, YAML file, dict) or a text file and returns the run.
 
     `settings` are `["encoder.size=512"]` or `{"encoder.size": 512}`. `minutes` is turned into steps by measuring
-    the first ones. `resume` goes on with the run in `out`.
+    the first ones. `resume="runs/x"` goes on with that run; `resume=True` with the one in `out`, or begins it.
     """
     began = time.perf_counter()
     if minutes is not None and not 0 < minutes < 1e6:
         raise UserError(f"minutes={minutes}; allowed: a number > 0")
     watch = watch if watch is not None else watch_for()
     place = pick_device(device)
-    if resume and out is None:
-        raise UserError("resume without a run; say which one: --out RUN")
-    words = _words(settings)
-    folder = Path(out) if out is not None else folders.next_free(_name(source))
+    words = words_of(settings)
+    if resume is not False:
+        source, out, resume = *run_to_resume(source, out, resume), True
+    folder = Path(out) if out is not None else folders.next_free(name_of(source))
     saved = folder / "recipe.yaml"
     if resume and saved.exists():
-        new = New(_saved_recipe(saved, source, words, minutes))
+        new = New(saved_recipe(saved, source, words, minutes))
     else:
-        new = _new_recipe(source, words, minutes, place)
+        new = new_recipe(source, words, minutes, place)
     exact = torch.are_deterministic_algorithms_enabled()
     try:
         with folders.opened(folder, resume=resume) as there:
@@ -84,7 +85,7 @@ def train(
                 _train_in(folder, new, began, there, place, watch)
     except KeyboardInterrupt:
         if saved.exists():
-            watch.note(f"stopped before the first checkpoint; foresay train --resume --out {folder} begins anew")
+            watch.note(f"stopped before the first checkpoint; {folders.how_to_resume(folder)} begins anew")
         raise
     finally:
         torch.use_deterministic_algorithms(exact)
@@ -102,9 +103,12 @@ class New:
     notes: Sequence[str] = ()
 
 
-def _new_recipe(source: Source, words: list[str], minutes: float | None, place: torch.device) -> New:
+def new_recipe(source: Source, words: list[str], minutes: float | None, place: torch.device) -> New:
+    """A recipe by name, file or dict, or the one chosen for a text, with `key=value` words applied, checked."""
     if source is None:
-        raise UserError("nothing to train; give a recipe or a text file, or --resume with the --out of a run")
+        raise UserError(
+            "nothing to train; give a recipe or a text file, or go on with a run: foresay train --resume RUN"
+        )
     chosen = None
     if isinstance(source, dict) or recipes.is_recipe(str(source)):
         raw, dropped = recipes.override(recipes.read(source), words)
@@ -148,6 +152,8 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
             "all of it; set train.batches=packed, or encoder.window=256 encoder.positions=sinusoidal"
         )
+    if recipe.train.save.tensorboard:
+        check_tensorboard()
     longest, needed = getattr(encoder, "longest", None), batches.longest
     if longest is not None and (needed is None or needed > longest):
         raise UserError(
@@ -164,33 +170,16 @@ def has_bfloat16() -> bool:
     return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-def _saved_recipe(saved: Path, source: Any, words: list[str], minutes: float | None) -> Recipe:
-    """The recipe of the run; what is given beside --resume must not contradict it."""
-    recipe = recipes.complete(recipes.read(saved))
-    if source is None:
-        raw = recipe.as_dict()
-    elif isinstance(source, dict) or recipes.is_recipe(str(source)):
-        raw = recipes.read(source)
-    else:
-        raw, _ = recipes.override(recipe.as_dict(), _words({"data.train": str(source)}))
-    ours, given = (_flat(r.as_dict()) for r in (recipe, recipes.complete(recipes.override(raw, words)[0])))
-    fitted = ("train.steps", "train.evaluate.", "train.save.", "train.optimizer.schedule.warmup")
-    for key in ours | given:
-        if given.get(key) != ours.get(key) and (minutes is None or not key.startswith(fitted)):
-            raise UserError(
-                f"{key}={given.get(key)!r}, but the run in {saved.parent} has {ours.get(key)!r}; "
-                "resume it with its own settings, or give another --out"
-            )
-    return recipe
-
-
 def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:
     recipe = new.recipe
+    if recipe.train.save.tensorboard:
+        check_tensorboard()
     if recipe.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
+    data = own_text(folder, recipe) if there else recipe.data
     with watch.stage("preparing text") as tell:
-        prepared = prepare(recipe.data, recipe.tokens, recipe.seed, on_progress=lambda _, done: tell(done))
+        prepared = prepare(data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage))
     for note in prepared.notes:
         watch.note(note)
     tokens = prepared.tokens
@@ -202,12 +191,13 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    model = build(recipe, len(tokens), place)
+    model = build(recipe, len(tokens), place, folder if there else None)
     if there:
-        _check_same_text(folder, prepared)
+        check_same_text(folder, prepared)
     else:
         tokens.save(folder)
-        folders.write_config(folder, recipe.task.part_name, len(tokens), prepared.folder.name)
+        base = folders.base_here(folder)
+        folders.write_config(folder, recipe.task.part_name, len(tokens), prepared.folder.name, base)
         write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if hasattr(model, "fit"):
@@ -224,9 +214,14 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     _finish(folder, model, recipe, prepared, facts, watch)
 
 
-def build(recipe: Recipe, vocabulary: int, place: torch.device) -> Task:
-    """The model of a recipe with its first weights, which depend on the seed alone."""
+def build(recipe: Recipe, vocabulary: int, place: torch.device, run: Path | None = None) -> Task:
+    """The model of a recipe with its first weights, which depend on the seed alone; `run` is where it was begun."""
     model: Task = parts.anew(recipe.task)
+    if run is not None:
+        for module in model.modules():
+            if getattr(module, "pretrained", None):
+                found = folders.located(run, folders.read_config(run), str(module.pretrained))
+                module.pretrained = found  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
     model.build(vocabulary)
     return model.to(place)
@@ -243,7 +238,7 @@ def _fitted(
 
     planned = plan(throw_away, seconds)
     kept = [word for word in words if word.startswith(("train.evaluate.", "train.eval_every", "train.save"))]
-    raw, _ = recipes.override(recipe.as_dict(), [*_words(planned), *kept])
+    raw, _ = recipes.override(recipe.as_dict(), [*words_of(planned), *kept])
     schedule = raw["train"]["optimizer"]["schedule"]
     if "warmup" in schedule:
         schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 8)
@@ -263,9 +258,12 @@ def _count(model: Any, recipe: Recipe, prepared: Prepared, folder: Path, watch: 
         valid = measured.as_dict()
         watch.note(spelt(measured))
         line |= {f"valid_{name}": value for name, value in valid.items()}
-    metrics = Metrics(folder / "metrics.jsonl")
+    metrics = Metrics(
+        folder / "metrics.jsonl", Board(folder / "tensorboard") if recipe.train.save.tensorboard else None
+    )
     metrics.cut(0)
     metrics.write(line)
+    metrics.close()
     return {"tokens": len(prepared.train), "seconds": seconds, "valid": valid}
 
 
@@ -307,13 +305,8 @@ def tokens_for(source: str) -> dict[str, Any]:
     return choose(source, sample, size, "cpu", DEFAULT_MINUTES).recipe["tokens"]
 
 
-def _check_same_text(folder: Path, prepared: Prepared) -> None:
-    """A run can only go on with the text it began with; a prepared text is named by its contents."""
-    if folders.read_config(folder)["data"] != prepared.folder.name:
-        raise UserError(f"the text has changed since {folder} began; put it back, or start a new run")
-
-
-def _words(settings: Settings) -> list[str]:
+def words_of(settings: Settings) -> list[str]:
+    """Settings as `key=value` words."""
     if isinstance(settings, str):
         return [settings]
     if isinstance(settings, Mapping):
@@ -321,17 +314,8 @@ def _words(settings: Settings) -> list[str]:
     return list(settings)
 
 
-def _name(source: Any) -> str:
+def name_of(source: Any) -> str:
+    """What a run of this source is called."""
     if source is None or isinstance(source, dict):
         return "run"
     return Path(str(source).removeprefix("builtin:")).stem.strip(".") or "run"
-
-
-def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:
-    """`{"a": {"b": 1}}` -> `{"a.b": 1}`."""
-    if not isinstance(tree, dict):
-        return {prefix: tree}
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
-    return flat

@@ -50,7 +50,7 @@ def _after_step(step: int, do: Callable[[], None]) -> None:
 
 
 def _die_in_save(write: int) -> None:
-    whole, seen = checkpoint._write, [0]
+    whole, seen = checkpoint.write_flushed, [0]
 
     def half(path, data):
         if path.parent.name.startswith(".0"):
@@ -60,7 +60,7 @@ def _die_in_save(write: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
         return whole(path, data)
 
-    checkpoint._write = half
+    checkpoint.write_flushed = half
 
 
 def hold(step: int, path: str) -> None:

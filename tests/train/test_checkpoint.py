@@ -207,14 +207,3 @@ def test_sweep_leaves_what_is_not_ours(tmp_path: Path) -> None:
     checkpoint.sweep(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git", ".gitignore", ".lock", "best"]
     assert (tmp_path / "best" / "file").read_text() == ".best.old"
-
-
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "recipe.yaml"
-    checkpoint.write_file(path, b"old")
-    checkpoint.write_file(path, b"new")
-    assert path.read_bytes() == b"new"
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    with pytest.raises(OSError, match="No space"):
-        checkpoint.write_file(path, b"never")
-    assert path.read_bytes() == b"new" and [file.name for file in tmp_path.iterdir()] == ["recipe.yaml"]

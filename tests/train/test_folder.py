@@ -31,6 +31,8 @@ def test_the_next_free_name(tmp_path: Path) -> None:
     for name in ("a", "a-2"):
         (tmp_path / "runs" / name).mkdir(parents=True)
     assert folders.next_free("a") == Path("runs/a-3")
+    (tmp_path / "runs" / "a.png").touch()
+    assert folders.next_free("a", ".png") == Path("runs/a-2.png")
 
 
 def test_a_new_folder_is_made_and_kept(tmp_path: Path) -> None:
@@ -117,9 +119,9 @@ def test_a_folder_taken_at_the_same_moment_is_not_removed(tmp_path: Path, monkey
 def test_a_disk_that_refuses_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^/proc/no.*: .*; nothing was half-written: free some space or give"):
         opened(Path("/proc/no/run"), resume=False).__enter__()
-    for begun, remedy in ((False, "or give another --out"), (True, "and go on with --resume")):
+    for begun, remedy in ((False, " or give another --out"), (True, ", then foresay train --resume .*True")):
         folder = tmp_path / str(begun)
-        message = f"No space left on device; .* free some space {remedy}$"
+        message = f"No space left on device; .* free some space{remedy}$"
         with pytest.raises(UserError, match=message) as told, opened(folder, resume=False):
             if begun:
                 (folder / "recipe.yaml").write_text("a run")
@@ -134,10 +136,10 @@ def test_a_closed_pipe_is_no_full_disk(tmp_path: Path) -> None:
 
 
 def make(folder: Path, finished: bool = True) -> Path:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "tokenizer.json").write_text("{}")
     (folder / "text.json").write_text("{}")
-    folders.write_config(folder, "language-model", 31, "abc")
+    folders.write_config(folder, "language-model", 31, "abc", "../texts")
     if finished:
         folders.write_model(folder, {"w": torch.arange(3.0)}, "language-model", 31, "abc")
     return folder
@@ -155,6 +157,28 @@ def test_a_finished_run_comes_back(tmp_path: Path) -> None:
     tensors = folders.read_model(folder, config)
     assert tensors is not None and torch.equal(tensors["w"], torch.arange(3.0))
     assert folders.is_finished(folder)
+
+
+def test_a_path_is_meant_from_where_the_run_began(tmp_path: Path) -> None:
+    folder = make(tmp_path / "runs" / "a")  # begun in runs/texts, it says
+    config = folders.read_config(folder)
+    assert folders.located(folder, config, "my.txt") == "my.txt"  # not there: from here, as before
+    texts = tmp_path / "runs" / "texts"
+    texts.mkdir()
+    (texts / "my.txt").touch()
+    assert folders.located(folder, config, "my.txt") == str(texts / "my.txt")
+    assert folders.located(folder, config, "*.txt") == str(texts / "*.txt")
+    for path in ("*.md", "builtin:python-reference", "ptb", "~/my.txt"):
+        assert folders.located(folder, config, path) == path
+    assert folders.located(folder, config, str(tmp_path / "other.txt")) == str(tmp_path / "other.txt")
+    assert folders.located(folder, {}, "my.txt") == "my.txt"  # of a run that does not say
+
+
+def test_the_way_to_the_present_folder(tmp_path: Path) -> None:
+    assert folders.base_here(Path("runs/a")) == "../.."
+    assert folders.base_here(tmp_path / "a") == ".."
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    assert folders.base_here(Path("link/a")) == "../../.."
 
 
 def test_an_unfinished_run_has_no_model(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import signal
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from foresay.errors import UserError
 from foresay.train import loop as loops
 from foresay.train.checkpoint import load_checkpoint, numbered
 from foresay.train.evaluate import Measured
-from foresay.train.loop import Interrupted, _signals
 from foresay.train.progress import Watch
+from foresay.train.signals import Interrupted
 from tests.train.made import Notes, batches, equal, make_trainer, weights
 
 
@@ -118,42 +117,10 @@ def test_a_signal_saves_at_once(number: int, code: int, tiny: dict, tmp_path: Pa
         return whole(*given)
 
     trainer.model.loss = loss  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(Interrupted, match=r"at step 7; saved: foresay train --resume --out .* goes on") as stopped:
+    with pytest.raises(Interrupted, match=r"at step 7; saved: foresay train --resume .* goes on") as stopped:
         trainer.run()
     assert stopped.value.code == code and signal.getsignal(number) is before
     assert [path.name for path in numbered(trainer.checkpoints)] == ["00000005", "00000007"]
-
-
-def test_a_second_signal_is_obeyed_at_once() -> None:
-    with pytest.raises(KeyboardInterrupt), _signals() as received:
-        os.kill(os.getpid(), signal.SIGINT)
-        assert received == [signal.SIGINT]
-        os.kill(os.getpid(), signal.SIGINT)
-        pytest.fail("the second signal did nothing")
-
-
-def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As under nohup, or in the background of a script."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with _signals() as received:
-            os.kill(os.getpid(), signal.SIGINT)
-            assert received == [] and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_a_thread_leaves_signals_alone() -> None:
-    before, seen = signal.getsignal(signal.SIGINT), []
-
-    def work() -> None:
-        with _signals() as received:
-            seen.append((received, signal.getsignal(signal.SIGINT)))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [([], before)]
 
 
 @pytest.mark.parametrize("every", [5, 24], ids=["on the way", "after the last step"])

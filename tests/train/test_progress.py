@@ -39,7 +39,7 @@ def test_a_log_gets_a_line_every_ten_seconds(
         "step 20 of 30: loss 22.0000, 12,346 tokens/s",
         "step 30 of 30: loss 32.0000, 12,346 tokens/s",
         f"step 30: {FIGURES}",
-        "preparing text: 25 %",
+        "preparing text: 25 %, 29 s left",
     ]
 
 

@@ -11,40 +11,46 @@ any moment leaves the old ones whole. Reading checks the hashes; a damaged one i
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
-import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from foresay.errors import UserError
+from foresay.train.aside import (
+    aside,
+    file_hash,
+    left_over,
+    remove,
+    sync,
+    write_file,
+    write_flushed,
+    write_tensors_flushed,
+)
 
 Parts = dict[str, dict[str, Tensor]]  # file stem -> named tensors
 MANIFEST = "manifest.json"
-LEFT_OVER = re.compile(r"\.(.+)\.(\d+|old)")  # what a writer that was killed leaves: .NAME.PROCESS, .NAME.old
+OLD = re.compile(r"\.(.+)\.old")  # on its way out, between the two renames that put a new one in its place
 
 
 def save_checkpoint(folder: Path, name: str, tensors: Parts, state: dict[str, Any]) -> Path:
     """Writes one checkpoint `folder/name`; it appears whole or not at all."""
     final, old = folder / name, folder / f".{name}.old"
     folder.mkdir(parents=True, exist_ok=True)
-    with _aside(final) as aside:
-        aside.mkdir()
+    with aside(final) as place:
+        place.mkdir()
         hashes = {}
         for stem, named in tensors.items():
-            hashes[f"{stem}.safetensors"] = _write_tensors(aside / f"{stem}.safetensors", named)
-        hashes["state.json"] = _write(aside / "state.json", json.dumps(state, indent=1).encode())
-        _write(aside / MANIFEST, json.dumps({"sha256": hashes}, indent=1).encode())
-        _sync(aside)
+            hashes[f"{stem}.safetensors"] = write_tensors_flushed(place / f"{stem}.safetensors", named)
+        hashes["state.json"] = write_flushed(place / "state.json", json.dumps(state, indent=1).encode())
+        write_flushed(place / MANIFEST, json.dumps({"sha256": hashes}, indent=1).encode())
+        sync(place)
         if final.exists():
             final.rename(old)
     shutil.rmtree(old, ignore_errors=True)
@@ -54,18 +60,6 @@ def save_checkpoint(folder: Path, name: str, tensors: Parts, state: dict[str, An
 def point_to_latest(folder: Path, name: str) -> None:
     """Swaps `latest` by rename: a reader sees the old name or the new one."""
     write_file(folder / "latest", f"{name}\n".encode())
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """A file that appears whole or not at all."""
-    with _aside(path) as aside:
-        _write(aside, data)
-
-
-def write_tensors(path: Path, named: dict[str, Tensor]) -> None:
-    """A safetensors file that appears whole or not at all."""
-    with _aside(path) as aside:
-        _write_tensors(aside, named)
 
 
 def numbered(folder: Path) -> list[Path]:
@@ -83,13 +77,11 @@ def prune(folder: Path, keep: int) -> None:
 def sweep(folder: Path) -> None:
     """Removes what killed writers left; a `best` that was between its two renames is put back."""
     for left in folder.glob(".*"):
-        found = LEFT_OVER.fullmatch(left.name)
-        if found is None:
-            continue
-        if found[2] == "old" and not (folder / found[1]).exists():
-            left.rename(folder / found[1])
-        else:
-            _remove(left)
+        old = OLD.fullmatch(left.name)
+        if old and not (folder / old[1]).exists():
+            left.rename(folder / old[1])
+        elif old or left_over(left):
+            remove(left)
 
 
 def load_checkpoint(path: Path) -> tuple[Parts, dict[str, Any]]:
@@ -134,56 +126,3 @@ def _manifest(path: Path) -> dict[str, str]:
     if not isinstance(hashes, dict):
         raise UserError(f"{path / MANIFEST} is damaged")
     return hashes
-
-
-@contextmanager
-def _aside(path: Path) -> Iterator[Path]:
-    """A place beside `path` for a file or folder, which takes the place of `path` when all went well."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        _remove(aside)  # of a killed process that had our number
-        yield aside
-        aside.rename(path)
-        _sync(path.parent)
-    except BaseException:
-        _remove(aside)
-        raise
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _write(path: Path, data: bytes) -> str:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    return hashlib.sha256(data).hexdigest()
-
-
-def _write_tensors(path: Path, named: dict[str, Tensor]) -> str:
-    try:
-        save_file({key: tensor.contiguous().cpu() for key, tensor in named.items()}, path)
-    except SafetensorError as error:  # it wraps the operating system's error in words
-        raise OSError(errno.EIO, str(error), str(path)) from None
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-    return file_hash(path)
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -41,7 +41,7 @@ class Look:
     length: float
 
 
-def choose(source: str, sample: str, size: int, device: str, minutes: float) -> Chosen:
+def choose(source: str | list[str], sample: str, size: int, device: str, minutes: float) -> Chosen:
     """A recipe for the text `source` of `size` bytes, of which `sample` is a part, and `minutes` of training."""
     look = _look(sample, size)
     width, why_width = _width(size, device, minutes)

@@ -1,9 +1,10 @@
 """The run folder: made, locked, written file by file so that nothing is ever half there.
 
     runs/NAME/  recipe.yaml  tokenizer.json  text.json  config.json  model.safetensors  README.md  metrics.jsonl
-                results.json  curve.png  checkpoints/
+                results.json  curve.png  checkpoints/  tensorboard/ (where asked for)
 
-`config.json` holds the SHA-256 of the tokeniser and of the finished model: damage is noticed when they are loaded.
+`config.json` holds the SHA-256 of the tokeniser and of the finished model: damage is noticed when they are loaded. Its
+`base` is the way from the run to the folder it was begun in, which relative paths in the recipe are meant from.
 `recipe.yaml` comes after the tokeniser and the config: a folder without it holds no run yet.
 """
 
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import json
-import re
+import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,20 +28,20 @@ from torch import Tensor
 
 from foresay import __version__
 from foresay.errors import UserError
-from foresay.train.checkpoint import file_hash, write_file, write_tensors
+from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 BEGUN = ("tokenizer.json", "text.json", "config.json", ".lock")  # what is there before recipe.yaml is
-ASIDE = re.compile(r"\..+\.(yaml|jsonl?|md|png|safetensors)\.\d+")  # what a killed writer leaves: .NAME.PROCESS
+WRITTEN = (".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")  # what stands in a run folder beside checkpoints
 
 
-def next_free(name: str) -> Path:
-    """`runs/name`, or `runs/name-2`, `-3` ... when that exists."""
-    path, number = RUNS / name, 1
+def next_free(name: str, suffix: str = "") -> Path:
+    """`runs/name`, or `runs/name-2`, `-3` ... when that exists; with a suffix for a file."""
+    path, number = RUNS / f"{name}{suffix}", 1
     while path.exists():
         number += 1
-        path = RUNS / f"{name}-{number}"
+        path = RUNS / f"{name}-{number}{suffix}"
     return path
 
 
@@ -64,11 +67,18 @@ def _check_free(folder: Path, resume: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not folder.is_dir() or not resume:
-        raise UserError(f"{folder} exists; allowed: a new folder: give another --out, or --resume to go on with a run")
+        raise UserError(
+            f"{folder} exists; allowed: a new folder: give another --out, or go on with a run: {how_to_resume(folder)}"
+        )
     if not (folder / "recipe.yaml").exists():
-        strange = [p.name for p in folder.iterdir() if p.name not in BEGUN and not ASIDE.fullmatch(p.name)]
+        strange = [path.name for path in folder.iterdir() if path.name not in BEGUN and not _left_here(path)]
         if strange:
             raise UserError(f"{folder} is no run but holds {sorted(strange)[0]}; give another --out")
+
+
+def _left_here(path: Path) -> bool:
+    """Whether a killed writer of ours left this file; a user's own hidden files are no such."""
+    return (left_over(path) or "").endswith(WRITTEN) and path.is_file()
 
 
 @contextmanager
@@ -88,7 +98,7 @@ def _locked(folder: Path) -> Iterator[None]:
 @contextmanager
 def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
     for path in folder.iterdir():
-        if ASIDE.fullmatch(path.name):
+        if _left_here(path):
             path.unlink()
     try:
         yield
@@ -104,22 +114,40 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
 def disk_error(error: OSError, folder: Path) -> UserError:
     """A full, read-only or missing disk as one line."""
     begun = (folder / "recipe.yaml").exists()
-    remedy = "free some space and go on with --resume" if begun else "free some space or give another --out"
+    remedy = f"free some space, then {how_to_resume(folder)}" if begun else "free some space or give another --out"
     return UserError(f"{error.filename or folder}: {error.strerror or error}; nothing was half-written: {remedy}")
 
 
-def write_config(folder: Path, task: str, vocabulary: int, data: str) -> None:
+def how_to_resume(folder: Path) -> str:
+    """The command that goes on with a run."""
+    return f"foresay train --resume {shlex.quote(str(folder))}"
+
+
+def base_here(folder: Path) -> str:
+    """The way from a run folder to the present one; it holds as long as the two move together."""
+    return os.path.relpath(Path.cwd().resolve(), folder.resolve())
+
+
+def located(folder: Path, config: dict[str, Any], path: str) -> str:
+    """A path of a run's recipe, as it can be opened from anywhere; what is not there is left as it is."""
+    base = Path(os.path.normpath(folder.resolve() / str(config.get("base", "."))))
+    there = (base / path).exists() or (glob.has_magic(path) and any(glob.iglob(path, root_dir=base)))  # noqa: PTH207
+    return str(base / path) if there else path
+
+
+def write_config(folder: Path, task: str, vocabulary: int, data: str, base: str) -> None:
     """`config.json`, as a Hugging Face repository has it, with the hashes of what is there; `data` names the text."""
     kept = [name for name in ("tokenizer.json", "text.json", MODEL) if (folder / name).exists()]
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
-    config |= {"foresay": __version__, "sha256": {name: file_hash(folder / name) for name in kept}}
+    config |= {"base": base, "foresay": __version__, "sha256": {name: file_hash(folder / name) for name in kept}}
     write_file(folder / "config.json", json.dumps(config, indent=1).encode())
 
 
 def write_model(folder: Path, tensors: dict[str, Tensor], task: str, vocabulary: int, data: str) -> None:
     """The finished weights, then the config with their hash."""
+    base = read_config(folder).get("base", ".")
     write_tensors(folder / MODEL, tensors)
-    write_config(folder, task, vocabulary, data)
+    write_config(folder, task, vocabulary, data, base)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -165,7 +193,7 @@ def _check_hash(path: Path, config: dict[str, Any]) -> None:
     try:
         found = file_hash(path)
     except FileNotFoundError:
-        again = ", or go on with --resume to write it again" if path.name == MODEL else ""
+        again = f", or write it again: {how_to_resume(path.parent)}" if path.name == MODEL else ""
         raise UserError(f"{path} is missing; copy it back{again}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None

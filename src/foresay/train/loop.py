@@ -10,11 +10,9 @@ same bytes as one left alone.
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -31,10 +29,14 @@ from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.parts import Count, Size, part
 from foresay.train import checkpoint
+from foresay.train.average import Averages
+from foresay.train.board import Board
 from foresay.train.clip import Clip, gradient_norm
 from foresay.train.evaluate import evaluate
 from foresay.train.optimise import Optimizer, optimizer_tensors, restore_optimizer, set_rate
 from foresay.train.progress import Metrics, Watch
+from foresay.train.signals import Interrupted, hear_signals
+from foresay.train.stall import AFTER, stalled
 
 MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -51,10 +53,11 @@ class Evaluate:
 
 @dataclass(frozen=True)
 class Save:
-    """When to write a checkpoint and how many to keep; the best on validation is always kept."""
+    """When to write a checkpoint, how many to keep (the best always is), and whether TensorBoard gets the numbers."""
 
     every: Size = 200
     keep: Size = 2
+    tensorboard: bool = False
 
 
 @part("train", "loop")
@@ -78,15 +81,6 @@ class Loop:
         self.steps, self.batches, self.optimizer, self.clip = steps, batches, optimizer, clip
         self.precision: str = precision
         self.accumulate, self.evaluate, self.save = accumulate, evaluate, save
-
-
-class Interrupted(Exception):
-    """SIGINT or SIGTERM came; the run was saved."""
-
-    def __init__(self, number: int, step: int, folder: Path):
-        name = signal.Signals(number).name
-        super().__init__(f"stopped by {name} at step {step}; saved: foresay train --resume --out {folder} goes on")
-        self.code = 128 + number
 
 
 @dataclass
@@ -117,14 +111,23 @@ class Trainer:
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=loop.precision == "float16")
         self.carried: State | None = None
         self.counters = Counters()
-        self.metrics = Metrics(folder / "metrics.jsonl")
+        self.averages = Averages(loop.optimizer.average, model) if loop.optimizer.average is not None else None
+        self.rate: Callable[[int], float] = lambda step: loop.optimizer.rate(step, loop.steps)
+        board = Board(folder / "tensorboard") if loop.save.tensorboard else None
+        self.metrics = Metrics(folder / "metrics.jsonl", board)
         torch.manual_seed(seed)
 
     def run(self) -> None:
         """Trains from the present step to the last one, or until validation stops improving."""
+        with closing(self.metrics):
+            self._run()
+            if self.counters.best is None:
+                self.evaluate()
+
+    def _run(self) -> None:
         loop, counters = self.loop, self.counters
         first = counters.step * loop.accumulate
-        with _signals() as received, Loader(self.order, first, loop.batches.workers) as loader:
+        with hear_signals() as received, Loader(self.order, first, loop.batches.workers) as loader:
             while counters.step < loop.steps and not self._stale():
                 began = time.perf_counter()
                 loss, norm = self.train_step([next(loader)[1] for _ in range(loop.accumulate)])
@@ -136,8 +139,6 @@ class Trainer:
                     self.save()
                 if received:
                     raise Interrupted(received[0], counters.step, self.folder)
-        if counters.best is None:
-            self.evaluate()
 
     def train_step(self, batches: list[Batch]) -> tuple[float, float]:
         """One step over one or more batches; the mean loss and the norm of the gradient."""
@@ -153,7 +154,7 @@ class Trainer:
             self.carried = detach(state)
             total += loss.detach() * weight
 
-        set_rate(self.optimizer, loop.optimizer.rate(counters.step, loop.steps))
+        set_rate(self.optimizer, self.rate(counters.step))
         self.scaler.unscale_(self.optimizer)
         norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
         mean, length = torch.stack([total.float(), norm.float()]).tolist()
@@ -166,6 +167,8 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         counters.step += 1
         counters.tokens += sum(tokens)
+        if self.averages is not None and counters.skipped_in_a_row == 0:
+            self.averages.stepped(counters.step, loop.steps)
         return mean, length
 
     def _skip(self, loss: float, norm: float) -> None:
@@ -192,28 +195,42 @@ class Trainer:
             return
         mean = counters.loss_sum / counters.loss_steps if counters.loss_steps else math.nan
         counters.loss_sum, counters.loss_steps = 0.0, 0
-        rate = self.loop.optimizer.rate(counters.step - 1, self.loop.steps)
+        rate = self.rate(counters.step - 1)
         line = {"step": counters.step, "loss": mean, "lr": rate, "norm": norm, "tokens": counters.tokens}
         line |= {"seconds": round(counters.seconds, 3), "skipped": counters.skipped}
         self.metrics.write(line)
         self.watch.step(counters.step, self.loop.steps, mean, counters.tokens / max(counters.seconds, 1e-9))
 
     def evaluate(self) -> None:
-        """Measures on the validation text; keeps the weights when they are the best so far."""
+        """Measures the weights, or their averages, on the validation text; keeps them when they are the best so far."""
         counters, valid = self.counters, self.prepared.valid
         if valid is None:
             return
-        measured = evaluate(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
-        line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
-        self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
-        self.watch.evaluated(counters.step, measured)
-        loss = measured.loss if math.isfinite(measured.loss) else math.inf
-        if counters.best is None or loss < counters.best:
-            counters.best, counters.best_step, counters.stale = loss, counters.step, 0
-            saved = {"step": counters.step, "valid": measured.as_dict()}
-            checkpoint.save_checkpoint(self.checkpoints, "best", {"model": self.model.tensors()}, saved)
-        else:
-            counters.stale += 1
+        with self.averages.in_place() if self.averages is not None else nullcontext():
+            measured = evaluate(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
+            line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
+            self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
+            self.watch.evaluated(counters.step, measured)
+            loss = measured.loss if math.isfinite(measured.loss) else math.inf
+            if counters.best is None or loss < counters.best:
+                counters.best, counters.best_step, counters.stale = loss, counters.step, 0
+                saved = {"step": counters.step, "valid": measured.as_dict()}
+                checkpoint.save_checkpoint(self.checkpoints, "best", {"model": self.model.tensors()}, saved)
+            else:
+                counters.stale += 1
+        if self.averages is not None:
+            self.averages.evaluated(loss)
+        self._tell_of_stall()
+
+    def _tell_of_stall(self) -> None:
+        counters, patience = self.counters, self.loop.evaluate.patience
+        if self._stale():
+            self.watch.note(
+                f"step {counters.step}: stopped, as the last {patience} evaluations brought nothing better than "
+                f"step {counters.best_step}, which is kept (train.patience={patience})"
+            )
+        elif counters.stale == AFTER:
+            self.watch.note(stalled(counters.step, counters.best_step, patience, self.metrics.read()))
 
     def _stale(self) -> bool:
         patience = self.loop.evaluate.patience
@@ -232,10 +249,13 @@ class Trainer:
             "carried": flatten_state(map_state(self.carried or {}, Tensor.clone)),
             "random": random,
         }
+        if self.averages is not None:
+            tensors["averages"] = self.averages.tensors
         state = {
             "counters": asdict(self.counters),
             "scaler": self.scaler.state_dict(),
             "optimizer": self.loop.optimizer.part_name,
+            "averages": self.averages.state() if self.averages is not None else None,
         }
         checkpoint.save_checkpoint(self.checkpoints, name, tensors, state)
         checkpoint.point_to_latest(self.checkpoints, name)
@@ -254,6 +274,8 @@ class Trainer:
             if state["optimizer"] != self.loop.optimizer.part_name:
                 raise ValueError(f"its optimizer is {state['optimizer']}")
             restore_optimizer(self.optimizer, tensors["optimizer"])
+            if self.averages is not None:
+                self.averages.restore(tensors["averages"], state["averages"])
             self.scaler.load_state_dict(state["scaler"])
             self.counters = Counters(**state["counters"])
             self.carried = map_state(unflatten_state(tensors["carried"]), lambda t: t.to(self.device)) or None
@@ -280,31 +302,14 @@ class Trainer:
         return {name: tensor.to(self.device) for name, tensor in tensors.items()}
 
     def take_best(self) -> dict[str, Any] | None:
-        """Puts the weights with the best validation loss into the model; what was measured then."""
+        """Puts the weights with the best validation loss into the model; what was measured then.
+
+        Without a validation text the averages of the weights, where there are some, are what is kept.
+        """
         if not (self.checkpoints / "best").exists():
+            if self.averages is not None:
+                self.averages.put(self.averages.tensors)
             return None
         tensors, state = checkpoint.load_checkpoint(self.checkpoints / "best")
         self.model.restore(self._here(tensors["model"]), "checkpoints/best")
         return state
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collects SIGINT and SIGTERM instead of dying of them; a second one is obeyed at once."""
-    received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
-
-    def note(number: int, _frame: Any) -> None:
-        if received:
-            raise KeyboardInterrupt
-        received.append(number)
-
-    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]  # nohup, cmd &
-    old = {number: signal.signal(number, note) for number in heard}
-    try:
-        yield received
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

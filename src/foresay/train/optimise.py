@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.parts import Amount, Rate, Share, part
+from foresay.train.average import Average
 from foresay.train.schedule import Schedule
 
 
@@ -21,6 +22,7 @@ class Optimizer:
     part_name: str
     lr: float
     schedule: Schedule
+    average: Average | None = None  # of the weights, measured and kept in their place
 
     def open(self, model: nn.Module) -> torch.optim.Optimizer:
         raise AssertionError(f"{type(self).__name__} has no open")
@@ -40,9 +42,10 @@ class AdamW(Optimizer):
         beta1: Share = 0.9,
         beta2: Share = 0.99,
         weight_decay: Amount = 0.0,
+        average: Average | str | None = None,
     ):
-        assert isinstance(schedule, Schedule)
-        self.lr, self.schedule = lr, schedule
+        assert isinstance(schedule, Schedule) and not isinstance(average, str)
+        self.lr, self.schedule, self.average = lr, schedule, average
         self.betas, self.weight_decay = (beta1, beta2), weight_decay
 
     def open(self, model: nn.Module) -> torch.optim.Optimizer:
@@ -55,10 +58,16 @@ class Adam(Optimizer):
     """Adam without weight decay."""
 
     def __init__(
-        self, lr: Rate = 0.002, schedule: Schedule | str = "constant", beta1: Share = 0.9, beta2: Share = 0.999
+        self,
+        lr: Rate = 0.002,
+        schedule: Schedule | str = "constant",
+        beta1: Share = 0.9,
+        beta2: Share = 0.999,
+        average: Average | str | None = None,
     ):
-        assert isinstance(schedule, Schedule)
-        self.lr, self.schedule, self.betas = lr, schedule, (beta1, beta2)
+        assert isinstance(schedule, Schedule) and not isinstance(average, str)
+        self.lr, self.schedule, self.average = lr, schedule, average
+        self.betas = (beta1, beta2)
 
     def open(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(_groups(model, 0.0), lr=self.lr, betas=self.betas, fused=True)
@@ -74,9 +83,10 @@ class SGD(Optimizer):
         schedule: Schedule | str = "constant",
         momentum: Share = 0.0,
         weight_decay: Amount = 0.0,
+        average: Average | str | None = None,
     ):
-        assert isinstance(schedule, Schedule)
-        self.lr, self.schedule = lr, schedule
+        assert isinstance(schedule, Schedule) and not isinstance(average, str)
+        self.lr, self.schedule, self.average = lr, schedule, average
         self.momentum, self.weight_decay = momentum, weight_decay
 
     def open(self, model: nn.Module) -> torch.optim.Optimizer:

@@ -15,10 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from foresay.train.checkpoint import write_file
+from foresay.train.aside import write_file
+from foresay.train.board import Board
 from foresay.train.evaluate import Measured
 
 SECONDS_BETWEEN_LINES = 10.0
+Tell = Callable[..., None]  # (share done, part of the work)
 
 
 class Watch:
@@ -27,9 +29,9 @@ class Watch:
     def note(self, text: str) -> None: ...
 
     @contextmanager
-    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
-        """A long piece of work other than training; call what it gives with the share done."""
-        yield lambda done: None
+    def stage(self, text: str) -> Iterator[Tell]:
+        """A long piece of work other than training; call what it gives with the share done, and of which part of it."""
+        yield lambda done, part="": None
 
     def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None: ...
 
@@ -50,10 +52,17 @@ class PlainWatch(Watch):
             sys.stderr.flush()
 
     @contextmanager
-    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
-        def tell(done: float) -> None:
+    def stage(self, text: str) -> Iterator[Tell]:
+        began, now = time.monotonic(), ""
+
+        def tell(done: float, part: str = "") -> None:
+            nonlocal began, now
+            if part != now:
+                began, now = time.monotonic(), part
             if self._due():
-                self.note(f"{text}: {100 * done:.0f} %")
+                left = (time.monotonic() - began) * (1 / done - 1) if done > 0 else math.inf
+                rest = f", {left:.0f} s left" if math.isfinite(left) else ""
+                self.note(f"{text}{f' ({part})' if part else ''}: {100 * done:.0f} %{rest}")
 
         yield tell
 
@@ -96,10 +105,18 @@ class BarWatch(Watch):
         self.bar.console.print(text, highlight=False, markup=False)
 
     @contextmanager
-    def stage(self, text: str) -> Iterator[Callable[[float], None]]:
+    def stage(self, text: str) -> Iterator[Tell]:
         self.bar.start()
-        task = self.bar.add_task(text, total=100, figures="")
-        yield lambda done: self.bar.update(task, completed=round(100 * done))
+        task, now = self.bar.add_task(text, total=100, figures=""), ""
+
+        def tell(done: float, part: str = "") -> None:
+            nonlocal now
+            if part != now:  # what is left of it is told by its own pace
+                now = part
+                self.bar.reset(task, description=f"{text}: {part}")
+            self.bar.update(task, completed=round(100 * done))
+
+        yield tell
         self.bar.remove_task(task)
 
     def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None:
@@ -133,14 +150,20 @@ def spelt(measured: Measured) -> str:
 
 
 class Metrics:
-    """`metrics.jsonl`: one JSON object a line, flushed; cut back to the checkpoint on resume."""
+    """`metrics.jsonl`: one JSON object a line, flushed; cut back to the checkpoint on resume.
 
-    def __init__(self, path: Path):
-        self.path = path
+    With a board the same numbers go to TensorBoard.
+    """
+
+    def __init__(self, path: Path, board: Board | None = None):
+        self.path, self.board = path, board
 
     def write(self, line: dict[str, Any]) -> None:
+        line = without_nan(line)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(without_nan(line)) + "\n")
+            file.write(json.dumps(line) + "\n")
+        if self.board is not None:
+            self.board.write(line)
 
     def read(self) -> list[dict[str, Any]]:
         """Every whole line; a last line cut short by a kill is left out."""
@@ -157,6 +180,12 @@ class Metrics:
         kept = [line for line in self.read() if line.get("step", 0) <= step]
         if self.path.exists():
             write_file(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        if self.board is not None:
+            self.board.purge(step)
+
+    def close(self) -> None:
+        if self.board is not None:
+            self.board.close()
 
 
 def without_nan(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from foresay import __version__
 from foresay.recipe import Recipe
-from foresay.train.checkpoint import write_file
+from foresay.train.aside import write_file
 from foresay.train.progress import Metrics, without_nan
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
@@ -94,14 +95,10 @@ def write_curve(folder: Path) -> None:
 
 
 def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label: str, title: str) -> None:
-    """Named curves of (seconds, value) as a picture that appears whole or not at all."""
-    import io
-
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    """Named curves of (seconds, value) as a picture."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.subplots()
     for (name, points), colour in zip(curves.items(), COLOURS * 4, strict=False):
         if points:
@@ -114,6 +111,14 @@ def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label:
     axes.margins(x=0.08)
     for text in axes.legend(frameon=False).get_texts():
         text.set_parse_math(False)
+    write_picture(path, figure)
+
+
+def write_picture(path: Path, figure: Any) -> None:
+    """A matplotlib figure as a PNG that appears whole or not at all; no screen is needed."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
     held = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a name in a script that the font does not have
