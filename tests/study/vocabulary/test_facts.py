@@ -85,6 +85,7 @@ def test_symbols_of_another_text_are_never_seen():
     prepared = prepare(Corpus(train="train", share=0.0), tokens, 1, learnt=True)
     facts = measure(prepared, About("t", parts.describe(tokens)))
     assert (facts.never, facts.rare) == (2, 4) and facts.texts["train"].unknown == 1 / 11
+    assert facts.once == 1 / 11  # c
     assert [s.symbol for s in facts.rarest] == ["c", "b", "a"]  # what is never seen has no rank
 
 
