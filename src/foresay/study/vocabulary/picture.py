@@ -16,7 +16,7 @@ import numpy as np
 
 from foresay.errors import UserError
 from foresay.study.vocabulary.facts import Curves, Facts, visible
-from foresay.train.checkpoint import write_file
+from foresay.train.aside import write_file
 
 FORMATS = (".png", ".svg", ".pdf")
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#5A5A5A"
