@@ -4,7 +4,7 @@ import pytest
 
 from foresay import start
 from foresay.errors import UserError
-from foresay.ready import ready
+from foresay.ready import prepare, ready, summary
 from foresay.train.progress import Watch
 
 SMALL = ["tokens=characters", "train.steps=2", "encoder.size=8", "embedding.size=8", "output.tied=false"]
@@ -34,3 +34,13 @@ def test_a_run_whose_text_is_not_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FORESAY_CACHE", str(tmp_path / "third"))
     with pytest.raises(UserError, match="has changed since it was trained"):
         ready(run.folder)
+
+
+def test_lists_and_settings_of_reading(tmp_path):
+    (tmp_path / "a.csv").write_text("id,body\n" + "".join(f"{i},some words here {i}\n" for i in range(50)))
+    (tmp_path / "b.txt").write_text("plain text at the end\n" * 20)
+    made = prepare([str(tmp_path / "a.csv"), str(tmp_path / "b.txt")], ["data.column=body"], watch=Watch())
+    assert made.train.documents == 51 and made.valid.documents == 1
+    found = summary(made)
+    assert found["tokens"]["kind"] == "characters" and found["symbols"] == len(made.tokens)
+    assert found["parts"]["train"]["bytes"] == made.train.bytes and found["folder"] == str(made.folder)

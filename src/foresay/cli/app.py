@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +25,27 @@ app = typer.Typer(
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, as `foresay train` writes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda; by default the GPU when there is one.")]
+Encoding = Annotated[str | None, typer.Option(help="Of the text files, such as latin-1; by default utf-8.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. encoder.size=512")]
+
+
+def divided(words: list[str], encoding: str | None = None) -> tuple[str | list[str], list[str]]:
+    """`a.txt b.txt key=value` -> the source, or the list of them, and the settings.
+
+    A `-` is what comes through the pipe; a word with a = in it that names a file is a file.
+    """
+    settings = [word for word in words if "=" in word and not os.path.exists(word)]  # noqa: PTH110 - any text
+    sources = [_piped() if word == "-" else word for word in words if word not in settings]
+    settings = [f"data.train={json.dumps(_piped())}" if word == "data.train=-" else word for word in settings]
+    if encoding is not None:
+        settings.append(f"data.encoding={json.dumps(encoding)}")
+    return sources[0] if len(sources) == 1 else sources, settings
+
+
+def _piped() -> str:
+    from foresay.data.piped import kept
+
+    return str(kept(sys.stdin.buffer))
 
 
 def load_run(run: Path, device: str | None) -> Run:

@@ -1,0 +1,38 @@
+"""Commands on data: `prepare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from foresay.cli.app import Encoding, Json, app, divided, say, show, show_json
+
+
+@app.command()
+def prepare(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TEXT...|RECIPE [KEY=VALUE]...",
+            help="Files, folders, patterns, tables, hub:NAME, - for a pipe; or a recipe.",
+        ),
+    ],
+    encoding: Encoding = None,
+    as_json: Json = False,
+) -> None:
+    """Turn text into token shards on all cores, once; killed, it goes on where it was."""
+    from foresay.ready import prepare, summary
+
+    source, settings = divided(words, encoding)
+    prepared = prepare(source, settings)
+    found = summary(prepared)
+    if as_json:
+        show_json(found)
+        return
+    for note in prepared.notes:
+        say(note)
+    show(f"{found['folder']}: {found['symbols']:,} symbols ({found['tokens']['kind']})")
+    for name, one in found["parts"].items():
+        size = f"{one['tokens']:,} tokens, {one['documents']:,} documents, {one['bytes'] / 1e6:,.1f} MB"
+        show(f"  {name:<6} {size}, {one['bytes'] / one['tokens']:.2f} bytes a token")

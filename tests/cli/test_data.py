@@ -1,0 +1,67 @@
+"""`foresay prepare` and texts from anywhere on the command line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from foresay.data.prepare import open_prepared
+from tests.commands import Commands
+
+TEXT = "".join(f"line {i} of the text, {i * 7}\n" for i in range(200))
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def prepared(call: Commands, *words, given: bytes = b"") -> dict:
+    called = call("prepare", *words, "--json", given=given)
+    assert called.code == 0, called
+    return json.loads(called.out)
+
+
+def test_it_says_what_it_made(call: Commands, text: Path) -> None:
+    called = call("prepare", text, "tokens=words")
+    found = prepared(call, text, "tokens=words")
+    train, valid = open_prepared(Path(found["folder"])).train, open_prepared(Path(found["folder"])).valid
+    assert valid is not None
+    assert called.code == 0 and called.out.splitlines() == [
+        f"{found['folder']}: {found['symbols']} symbols (words)",
+        f"  train  {len(train):,} tokens, 1 documents, 0.0 MB, {train.bytes / len(train):.2f} bytes a token",
+        f"  valid  {len(valid):,} tokens, 1 documents, 0.0 MB, {valid.bytes / len(valid):.2f} bytes a token",
+    ]
+
+
+def test_every_way_to_give_a_text(call: Commands, text: Path, tmp_path: Path) -> None:
+    folder = prepared(call, text, "tokens=bytes")["folder"]
+    assert prepared(call, "-", "tokens=bytes", given=TEXT.encode())["folder"] == folder
+    assert prepared(call, "-", "tokens=bytes", given=gzip.compress(TEXT.encode()))["folder"] == folder
+    assert prepared(call, "lstm", "tokens=bytes", "data.train=-", given=TEXT.encode())["folder"] == folder
+    assert prepared(call, f"{tmp_path}/*.txt", "tokens=bytes")["folder"] == folder
+    latin = tmp_path / "latin.text"
+    latin.write_bytes("é\n".encode("latin-1") * 200)
+    assert "is not UTF-8: byte 0xE9 at offset 0" in call.refused("prepare", latin)
+    assert prepared(call, latin, "tokens=bytes", "--encoding", "latin-1")["parts"]["train"]["characters"] == 360
+    both = prepared(call, text, text, "tokens=bytes", "data.share=0.0")
+    assert both["parts"]["train"]["documents"] == 2
+    assert both["notes"] == [
+        "data.train: 1 file with the text of another one: kept; data.duplicates=drop leaves them out"
+    ]
+
+
+def test_mistakes(call: Commands, text: Path, tmp_path: Path) -> None:
+    assert "data.train='nowhere.txt' is no file, folder or known text" in call.refused("prepare", "nowhere.txt")
+    assert "standard input is empty" in call.refused("prepare", "-")
+    assert "data.encoding='utf9' is no encoding" in call.refused("prepare", text, "--encoding", "utf9")
+    assert "data.colum is no setting" in call.refused("prepare", text, "data.colum=x")
+    table = tmp_path / "a.csv"
+    table.write_text("a,b\n1,2\n3\n")
+    assert "a.csv has the columns a, b and none called text" in call.refused("prepare", table)
+    assert "a.csv: line 3 has 1 fields, the first line has 2" in call.refused("prepare", table, "data.column=b")
