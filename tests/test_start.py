@@ -369,6 +369,10 @@ def test_the_watch_is_closed_whatever_happens(tiny: dict) -> None:
         ("a/b.tar.txt", "b.tar"),
         ("builtin:python-reference", "python-reference"),
         ("..", "run"),
+        ("a/dump.jsonl.gz", "dump"),
+        (["b.txt", "c.txt"], "b"),
+        ("texts/*.md", "run"),
+        ("hub:user/set:config@train", "set-config-train"),
     ],
 )
 def test_a_run_is_named_after_its_source(source: object, name: str) -> None:
@@ -395,3 +399,19 @@ def test_the_trial_of_bfloat16_runs_elsewhere(monkeypatch):
     monkeypatch.setattr(sys, "executable", "false")  # a trial that dies
     assert start.has_bfloat16() is False
     start.has_bfloat16.cache_clear()
+
+
+def test_a_list_of_texts_trains_and_resumes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,body\n" + "".join(f"{i},some words here {i}\n" for i in range(80)))
+    (tmp_path / "b.txt").write_text("plain text at the end\n" * 20)
+    texts = ["a.csv", "b.txt"]
+    words = ["data.column=body", "train.steps=2", "encoder.size=8"]
+    run = start.train(texts, words, out="run", device="cpu", watch=Watch())
+    assert run.recipe.data.train == texts and run.recipe.data.read.column == "body"
+    assert run.evaluate("b.txt").tokens > 0
+    again = start.train(texts, words, out="run", resume=True, device="cpu", watch=Watch())
+    assert again.folder == run.folder
+    with pytest.raises(UserError, match=r"data.train=\['a.csv'\], but the run in run has \['a.csv', 'b.txt'\]"):
+        start.train(["a.csv"], words, out="run", resume=True, device="cpu", watch=Watch())
+    with pytest.raises(UserError, match="no text is given; give a file"):
+        start.train([], out="other", device="cpu", watch=Watch())

@@ -9,15 +9,13 @@ from typing import Any
 from foresay import parts
 from foresay import recipe as recipes
 from foresay.data.cache import cache_folder
-from foresay.data.corpus import Corpus
-from foresay.data.peek import peek
 from foresay.data.prepare import Prepared, open_prepared
 from foresay.data.prepare import prepare as prepare_corpus
 from foresay.data.shards import Shards
 from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.recipe import Recipe
-from foresay.train.choose import choose
+from foresay.train.choose import choose_for
 from foresay.train.folder import read_config
 from foresay.train.progress import Watch, watch_for
 from foresay.train.resume import own_text
@@ -73,24 +71,11 @@ def _counts(shards: Shards) -> dict[str, int]:
 
 def recipe_for(source: Source, settings: Sequence[str] = ()) -> Recipe:
     """The recipe named, or the one chosen for a text, with `key=value` words applied."""
-    if isinstance(source, dict) or (not isinstance(source, list) and recipes.is_recipe(str(source))):
+    if isinstance(source, dict) or recipes.is_recipe(source):
         raw = recipes.read(source)
     else:
-        raw = chosen_tokens(source, settings)
+        raw = choose_for(source, settings, "cpu", MINUTES).recipe
     return recipes.complete(recipes.override(raw, list(settings))[0])
-
-
-def chosen_tokens(source: str | Path | list[str], settings: Sequence[str] = ()) -> dict[str, Any]:
-    """A raw recipe with the tokens chosen for a text; how it is read is as the settings say."""
-    place = source if isinstance(source, list) else str(source)
-    return choose(place, *peek(corpus_for(place, settings)), "cpu", MINUTES).recipe
-
-
-def corpus_for(place: str | list[str], settings: Sequence[str]) -> Corpus:
-    """The corpus of a text, read as those of the settings say that speak of data."""
-    words = [word for word in settings if word.startswith("data.")]
-    raw, _ = recipes.override({"task": "language-model", "data": {"train": place}}, words)
-    return recipes.complete(raw).data
 
 
 def _of_run(folder: Path, on_progress: Progress | None) -> Prepared:

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from annotated_types import Ge, Lt
 
@@ -88,9 +88,9 @@ def built_in() -> dict[str, str]:
     return {f.name.removesuffix(".yaml"): f.read_text("utf-8").split("\n")[0].lstrip("# ") for f in files}
 
 
-def is_recipe(source: str) -> bool:
-    """Whether a word on the command line names a recipe (and not a text file)."""
-    return source in built_in() or source.endswith((".yaml", ".yml"))
+def is_recipe(source: object) -> TypeGuard[str | Path]:
+    """Whether what is given to train on names a recipe (and not a text, or a list of them)."""
+    return not isinstance(source, list) and (str(source) in built_in() or str(source).endswith((".yaml", ".yml")))
 
 
 def read(source: str | Path | dict[str, Any]) -> dict[str, Any]:

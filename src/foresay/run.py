@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,8 @@ class Run:
             raise UserError(f"split={split!r}; allowed: valid, test")
         recipe = self.recipe
         if data is not None:
-            corpus = Corpus(train=str(data), unit=recipe.data.unit, share=0.0)
+            read = replace(recipe.data.read, duplicates="count")
+            corpus = Corpus(train=str(data), unit=recipe.data.unit, share=0.0, read=read)
             shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
         else:
             prepared = self._prepared()

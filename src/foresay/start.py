@@ -11,6 +11,7 @@ import functools
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -23,9 +24,9 @@ import torch
 
 from foresay import parts
 from foresay import recipe as recipes
-from foresay.data.peek import peek
+from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
-from foresay.errors import UserError, nearest
+from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
@@ -33,7 +34,7 @@ from foresay.train import folder as folders
 from foresay.train.aside import write_file
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
-from foresay.train.choose import choose
+from foresay.train.choose import Text, choose_for
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.memory import PeakMemory
@@ -110,11 +111,11 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
             "nothing to train; give a recipe or a text file, or go on with a run: foresay train --resume RUN"
         )
     chosen = None
-    if isinstance(source, dict) or recipes.is_recipe(str(source)):
+    if isinstance(source, dict) or recipes.is_recipe(source):
         raw, dropped = recipes.override(recipes.read(source), words)
         timed = any(word.startswith("train.steps=") for word in words)
     else:
-        chosen = choose(str(source), *_look_at(str(source)), place.type, minutes or DEFAULT_MINUTES)
+        chosen = choose_for(source, words, place.type, minutes or DEFAULT_MINUTES)
         raw, dropped = recipes.override(chosen.recipe, words)
         timed = "steps" in raw["train"]
     if timed and minutes is not None:
@@ -124,19 +125,6 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
         minutes = DEFAULT_MINUTES
         notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
     return New(check(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
-
-
-def _look_at(source: str) -> tuple[str, int]:
-    """A sample and the size of a text; a name that is neither a text nor a recipe may be a misspelt recipe."""
-    try:
-        return peek(source)
-    except UserError:
-        close = nearest(source, recipes.built_in())
-        if not close or Path(source).suffix:
-            raise
-        raise UserError(
-            f"{source!r} is no text and no recipe; recipes: {', '.join(recipes.built_in())}{close}"
-        ) from None
 
 
 def check(recipe: Recipe, place: torch.device) -> Recipe:
@@ -299,10 +287,9 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
         )
 
 
-def tokens_for(source: str) -> dict[str, Any]:
+def tokens_for(source: Text, words: Sequence[str] = ()) -> dict[str, Any]:
     """The tokens chosen for a text when nothing is said: what `compare` gives every model."""
-    sample, size = peek(source)
-    return choose(source, sample, size, "cpu", DEFAULT_MINUTES).recipe["tokens"]
+    return choose_for(source, words, "cpu", DEFAULT_MINUTES).recipe["tokens"]
 
 
 def words_of(settings: Settings) -> list[str]:
@@ -316,6 +303,9 @@ def words_of(settings: Settings) -> list[str]:
 
 def name_of(source: Any) -> str:
     """What a run of this source is called."""
-    if source is None or isinstance(source, dict):
+    if not source or isinstance(source, dict):
         return "run"
-    return Path(str(source).removeprefix("builtin:")).stem.strip(".") or "run"
+    first = str(source[0] if isinstance(source, list) else source).removeprefix("builtin:").removeprefix("hub:")
+    packed = next((ending for ending in PACKED_NAMES if first.endswith(ending)), "")
+    name = Path(first.removesuffix(packed)).stem.strip(".")
+    return re.sub(r"[^\w.-]+", "-", name).strip("-") or "run"

@@ -61,7 +61,7 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
     """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model."""
     raw = recipes.read(name)
     if data is not None:
-        raw |= {"data": {"train": data}, "tokens": start.tokens_for(data)}
+        raw |= {"data": {"train": data}, "tokens": start.tokens_for(data, settings)}
     raw, notes = recipes.override(raw, list(settings))
     for note in notes:
         watch.note(f"{name}: {note}")

@@ -6,11 +6,17 @@ behind the choices were measured on texts in English and Chinese: docs/log.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from foresay import recipe as recipes
+from foresay.data.peek import peek
+from foresay.errors import UserError, nearest
 from foresay.text.script import detect
 
+Text = str | Path | list[str]
 SMALL = 4_000_000  # bytes under which a text has too few words to learn subwords well from
 TINY = 300_000
 SHORT = 4.0  # minutes
@@ -39,6 +45,26 @@ class Look:
     why: str
     symbols: int
     length: float
+
+
+def choose_for(source: Text, words: Sequence[str], device: str, minutes: float) -> Chosen:
+    """A recipe for a text, or a list of texts, looked at as those of the `key=value` words say that speak of data."""
+    place = source if isinstance(source, list) else str(source)
+    if place == []:
+        raise UserError("no text is given; give a file, a folder, a pattern, or a recipe")
+    given = [word for word in words if word.startswith("data.")]
+    raw, _ = recipes.override({"task": "language-model", "data": {"train": place}}, given)
+    corpus = recipes.complete(raw).data
+    try:
+        sample, size = peek(corpus)
+    except UserError:  # a name that is neither a text nor a recipe may be a misspelt recipe
+        name = place if isinstance(place, str) else ""
+        close = nearest(name, recipes.built_in())
+        if not close or Path(name).suffix:
+            raise
+        known = ", ".join(recipes.built_in())
+        raise UserError(f"{name!r} is no text and no recipe; recipes: {known}{close}") from None
+    return choose(place, sample, size, device, minutes)
 
 
 def choose(source: str | list[str], sample: str, size: int, device: str, minutes: float) -> Chosen:

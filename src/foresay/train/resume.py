@@ -16,7 +16,7 @@ from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.folder import located, read_config
 
-Source = str | Path | dict[str, Any] | None
+Source = str | Path | list[str] | dict[str, Any] | None
 FITTED = ("train.steps", "train.evaluate.", "train.save.", "train.optimizer.schedule.warmup")  # by --minutes
 
 
@@ -28,7 +28,7 @@ def run_to_resume(source: Source, out: str | Path | None, resume: str | Path | L
         if out is not None and Path(out) != Path(resume):
             raise UserError(f"resume={str(resume)!r} and out={str(out)!r} are two runs; give one of them")
         folder = Path(resume)
-    elif source is None or isinstance(source, dict):
+    elif source is None or isinstance(source, (dict, list)):
         raise UserError("resume without a run; say which one: foresay train --resume RUN")
     else:
         source, folder = None, Path(source)
@@ -45,10 +45,11 @@ def saved_recipe(saved: Path, source: Source, words: list[str], minutes: float |
     recipe = recipes.complete(recipes.read(saved))
     if source is None:
         raw = recipe.as_dict()
-    elif isinstance(source, dict) or recipes.is_recipe(str(source)):
+    elif isinstance(source, dict) or recipes.is_recipe(source):
         raw = recipes.read(source)
     else:
-        raw, _ = recipes.override(recipe.as_dict(), [f"data.train={json.dumps(str(source), ensure_ascii=False)}"])
+        place = source if isinstance(source, list) else str(source)
+        raw, _ = recipes.override(recipe.as_dict(), [f"data.train={json.dumps(place, ensure_ascii=False)}"])
     ours, given = (_flat(r.as_dict()) for r in (recipe, recipes.complete(recipes.override(raw, words)[0])))
     for key in ours | given:
         one, other = ours.get(key), given.get(key)
