@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foresay import recipe as recipes
 from foresay.data.prepare import open_prepared
 from tests.commands import Commands
 
@@ -45,6 +46,7 @@ def test_every_way_to_give_a_text(call: Commands, text: Path, tmp_path: Path) ->
     assert prepared(call, "-", "tokens=bytes", given=gzip.compress(TEXT.encode()))["folder"] == folder
     assert prepared(call, "lstm", "tokens=bytes", "data.train=-", given=TEXT.encode())["folder"] == folder
     assert prepared(call, f"{tmp_path}/*.txt", "tokens=bytes")["folder"] == folder
+    assert prepared(call, "lstm", text, "tokens=bytes")["folder"] == folder
     latin = tmp_path / "latin.text"
     latin.write_bytes("é\n".encode("latin-1") * 200)
     assert "is not UTF-8: byte 0xE9 at offset 0" in call.refused("prepare", latin)
@@ -65,3 +67,16 @@ def test_mistakes(call: Commands, text: Path, tmp_path: Path) -> None:
     table.write_text("a,b\n1,2\n3\n")
     assert "a.csv has the columns a, b and none called text" in call.refused("prepare", table)
     assert "a.csv: line 3 has 1 fields, the first line has 2" in call.refused("prepare", table, "data.column=b")
+
+
+def test_training_on_them(call: Commands, text: Path, tmp_path: Path) -> None:
+    small = ["tokens=bytes", "train.steps=1", "encoder.size=8", "embedding.size=8", "output.tied=false"]
+    assert call("train", "lstm", text, text, *small, "--out", "a").code == 0
+    assert recipes.read("a/recipe.yaml")["data"]["train"] == [str(text), str(text)]
+    assert call("train", "-", *small, "--out", "b", given=TEXT.encode()).code == 0
+    kept = Path(recipes.read("b/recipe.yaml")["data"]["train"])
+    assert kept.read_text() == TEXT and kept.parent.name == "piped"
+    odd = tmp_path / "a=b.txt"
+    odd.write_text(TEXT)
+    assert call("train", odd, *small, "--encoding", "utf-8", "--out", "c").code == 0
+    assert call("eval", "c", "--data", text).code == 0

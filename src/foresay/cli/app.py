@@ -32,14 +32,27 @@ Words = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", hel
 def divided(words: list[str], encoding: str | None = None) -> tuple[str | list[str], list[str]]:
     """`a.txt b.txt key=value` -> the source, or the list of them, and the settings.
 
-    A `-` is what comes through the pipe; a word with a = in it that names a file is a file.
+    A `-` is what comes through the pipe; a word with a = in it that names a file is a file; texts after a recipe are
+    what it is trained on.
     """
-    settings = [word for word in words if "=" in word and not os.path.exists(word)]  # noqa: PTH110 - any text
+    from foresay.recipe import is_recipe
+
+    settings = [word for word in words if _is_setting(word)]
     sources = [_piped() if word == "-" else word for word in words if word not in settings]
     settings = [f"data.train={json.dumps(_piped())}" if word == "data.train=-" else word for word in settings]
     if encoding is not None:
         settings.append(f"data.encoding={json.dumps(encoding)}")
+    if len(sources) > 1 and is_recipe(sources[0]):
+        texts = sources[1] if len(sources) == 2 else sources[1:]
+        sources, settings = sources[:1], [f"data.train={json.dumps(texts)}", *settings]
     return sources[0] if len(sources) == 1 else sources, settings
+
+
+def _is_setting(word: str) -> bool:
+    """Whether a word is meant as `key=value`, also when its value was forgotten (encoder.size)."""
+    if os.path.exists(word):  # noqa: PTH110 - any text
+        return False
+    return "=" in word or word.split(".")[0] in ("data", "tokens", "train", "embedding", "encoder", "output")
 
 
 def _piped() -> str:

@@ -14,8 +14,8 @@ def prepare(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="TEXT...|RECIPE [KEY=VALUE]...",
-            help="Files, folders, patterns, tables, hub:NAME, - for a pipe; or a recipe.",
+            metavar="[RECIPE] [TEXT]... [KEY=VALUE]...",
+            help="Texts: files, folders, patterns, tables, hub:NAME, - for a pipe; or a recipe, with texts or its own.",
         ),
     ],
     encoding: Encoding = None,
