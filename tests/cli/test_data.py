@@ -35,8 +35,8 @@ def test_it_says_what_it_made(call: Commands, text: Path) -> None:
     assert valid is not None
     assert called.code == 0 and called.out.splitlines() == [
         f"{found['folder']}: {found['symbols']} symbols (words)",
-        f"  train  {len(train):,} tokens, 1 documents, 0.0 MB, {train.bytes / len(train):.2f} bytes a token",
-        f"  valid  {len(valid):,} tokens, 1 documents, 0.0 MB, {valid.bytes / len(valid):.2f} bytes a token",
+        f"  train  {len(train):,} tokens, 1 document, 0.00 MB, {train.bytes / len(train):.2f} bytes a token",
+        f"  valid  {len(valid):,} tokens, 1 document, 0.00 MB, {valid.bytes / len(valid):.2f} bytes a token",
     ]
 
 

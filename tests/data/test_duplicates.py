@@ -48,15 +48,15 @@ def test_dropped_or_counted(tmp_path, unit):
     counted = prepare(Corpus(str(path), str(valid), unit=unit), Characters(), 1, cache=tmp_path / "c", block=100)
     assert counted.train.documents == 90 and counted.train.meta.repeated == 60
     assert counted.notes == (
-        f"60 {unit}s of the train text stand in it before: kept; data.duplicates=drop leaves them out",
-        f"2 {unit}s of 3 in the validation text stand in the train text too",
+        f"train text: 60 {unit}s met before in it: kept; data.duplicates=drop leaves them out",
+        f"validation text: 2 of 3 {unit}s also in the train text",
     )
     read = Reading(duplicates="drop")
     dropped = prepare(
         Corpus(str(path), str(valid), unit=unit, read=read), Characters(), 1, cache=tmp_path / "c", block=100
     )
     assert dropped.train.documents == 30 and dropped.valid.documents == 3
-    assert dropped.notes[0] == f"60 {unit}s of the train text stand in it before: left out"
+    assert dropped.notes[0] == f"train text: 60 {unit}s met before in it: left out"
     whole = "".join(f"text {i}" + ("\n" if unit == "line" else "") for i in range(30))
     assert (dropped.train.characters, dropped.train.bytes) == (len(whole), len(whole))
 

@@ -19,7 +19,7 @@ def test_every_part_is_listed():
 
 def test_every_recipe_and_text_is_listed():
     assert [entry["name"] for entry in catalogue.recipes()] == list(recipe.built_in())
-    assert [(entry["name"], entry["about"]) for entry in catalogue.data()] == list_data()
+    assert [entry | {"kind": "data"} for entry in list_data()] == catalogue.data()
 
 
 def test_programs_can_read_it():
@@ -38,7 +38,7 @@ def test_settings_with_type_and_default():
     assert lookup["dropout"] == {"type": "a number >= 0 and < 1", "default": 0.0, "required": False}
     assert lookup["pretrained"] == {"type": "text or null", "default": None, "required": False}
     assert settings("encoder", "recurrent")["cell"]["type"] == "a part of kind cell"
-    assert settings("data", "text")["train"] == {"type": "text", "default": None, "required": True}
+    assert settings("data", "text")["train"] == {"type": "text or a list, each text", "default": None, "required": True}
 
 
 def test_groups_are_spelt_out():
@@ -61,5 +61,15 @@ def test_as_text():
     cells = next(block for block in blocks if block.startswith("cell\n"))
     assert "\n  lstm: Long short-term memory" in cells
     assert "\n      forget_bias: a number; default 1.0" in cells
-    assert "\n      train: text; needed" in text
+    assert "\n      train: text or a list, each text; needed" in text
     assert catalogue.spelt([]) == ""
+
+
+def test_a_text_with_where_to_get_it(monkeypatch):
+    monkeypatch.setenv("FORESAY_DATA", "/nowhere")
+    lines = catalogue.spelt(catalogue.data()).split("\n")
+    at = lines.index("  text8: " + next(one["about"] for one in list_data() if one["name"] == "text8"))
+    assert lines[at + 1 : at + 3] == [
+        "      get it: mattmahoney.net/dc/text8.zip",
+        "      looked for in /nowhere/text8: not there",
+    ]

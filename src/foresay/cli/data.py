@@ -34,5 +34,6 @@ def prepare(
         say(note)
     show(f"{found['folder']}: {found['symbols']:,} symbols ({found['tokens']['kind']})")
     for name, one in found["parts"].items():
-        size = f"{one['tokens']:,} tokens, {one['documents']:,} documents, {one['bytes'] / 1e6:,.1f} MB"
+        documents = f"{one['documents']:,} document{'' if one['documents'] == 1 else 's'}"
+        size = f"{one['tokens']:,} tokens, {documents}, {one['bytes'] / 1e6:,.2f} MB"
         show(f"  {name:<6} {size}, {one['bytes'] / one['tokens']:.2f} bytes a token")

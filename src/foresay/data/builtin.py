@@ -87,7 +87,7 @@ def known_sets() -> list[KnownSet]:
 def list_data() -> list[dict[str, str]]:
     """Every name that `data.train` takes: what it is, where to get it, where it is looked for, whether it is there."""
     found = [
-        {"name": PREFIX + name, "about": about, "get": "nothing to download", "place": "built in", "state": "there"}
+        {"name": PREFIX + name, "about": f"{about}; nothing to download", "get": "", "place": "", "state": "there"}
         for name, (_, about) in _BUILTINS.items()
     ]
     for known in _KNOWN:

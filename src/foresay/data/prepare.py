@@ -92,10 +92,9 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
     unit = "line" if corpus.unit == "line" else "document"
     if train.repeated and (dropped or train.repeated > _MANY * train.documents):
         what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
-        yield f"{_count(train.repeated, unit)} of the train text stand in it before: {what}"
+        yield f"train text: {_count(train.repeated, unit)} met before in it: {what}"
     if valid and valid.repeated > _MANY * valid.documents:
-        many = f"{_count(valid.repeated, unit)} of {valid.documents:,}"
-        yield f"{many} in the validation text stand in the train text too"
+        yield f"validation text: {valid.repeated:,} of {_count(valid.documents, unit)} also in the train text"
 
 
 def _count(number: int, what: str) -> str:

@@ -38,8 +38,8 @@ def spelt(entries: list[dict[str, Any]]) -> str:
         lines = [kind]
         for entry in group:
             lines.append(f"  {entry['name']}: {entry['about']}")
-            if "place" in entry:
-                lines += [f"      from {entry['get']}", f"      looked for in {entry['place']}: {entry['state']}"]
+            if entry.get("place"):
+                lines += [f"      get it: {entry['get']}", f"      looked for in {entry['place']}: {entry['state']}"]
             for setting in entry.get("settings", ()):
                 default = "needed" if setting["required"] else f"default {setting['default']!r}"
                 lines.append(f"      {setting['name']}: {setting['type']}; {default}")
