@@ -21,7 +21,7 @@ from foresay.train.loop import Interrupted
 from tests.commands import Commands
 from tests.forks import Forks
 
-COMMANDS = ("train", "eval", "score", "generate", "compare", "vocabulary", "list", "demo")
+COMMANDS = ("train", "rate", "watch", "eval", "score", "generate", "compare", "vocabulary", "list", "demo")
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_mistakes_in_words(words: list[str], message: str, call: Commands) -> No
         (
             Interrupted(15, 7, Path("r")),
             143,
-            "stopped by SIGTERM at step 7; saved: foresay train --resume --out r goes on",
+            "stopped by SIGTERM at step 7; saved: foresay train --resume r goes on",
         ),
         (OSError(errno.EACCES, "Permission denied", "f"), 2, "foresay: f: Permission denied; check the path"),
     ],

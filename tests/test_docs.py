@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from foresay import cli, parts, recipe, start
+from foresay.study import rate
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
@@ -35,9 +36,10 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = start.train
 
     def train(source=None, settings=(), *, minutes=None, **rest):
-        return whole(source, [*start._words(settings), *SHORT], **rest)
+        return whole(source, [*start.words_of(settings), *SHORT], **rest)
 
     monkeypatch.setattr(start, "train", train)
+    monkeypatch.setattr(rate, "STEPS", 12)
 
 
 def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from foresay.run import Run, Scored, load
     from foresay.start import train
     from foresay.study.compare import compare
+    from foresay.study.rate import find_rate
     from foresay.study.vocabulary.survey import vocabulary
 
 __version__ = "0.1.0"
-__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "load", "train", "vocabulary"]
+__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "find_rate", "load", "train", "vocabulary"]
 
 _HOMES = {
     "Greedy": "foresay.decode.sample",
@@ -35,6 +36,7 @@ _HOMES = {
     "Scored": "foresay.run",
     "UserError": "foresay.errors",
     "compare": "foresay.study.compare",
+    "find_rate": "foresay.study.rate",
     "load": "foresay.run",
     "train": "foresay.start",
     "vocabulary": "foresay.study.vocabulary.survey",

@@ -1,34 +1,87 @@
-"""Commands that train: `train`, `compare`, `demo`."""
+"""Commands that train: `train`, `rate`, `watch`, `compare`, `demo`."""
 
 from __future__ import annotations
 
-import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from foresay.cli.app import Device, Json, Words, app, rich, say, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, app, divided, rich, say, show, show_json
 
 
 @app.command()
 def train(
-    source: Annotated[
-        str | None, typer.Argument(metavar="RECIPE|TEXT", help="Recipe, .yaml, text file or folder.")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RECIPE|RUN] [TEXT]... [KEY=VALUE]...",
+            help="A recipe, then or instead texts: files, folders, patterns, tables, hub:NAME, -; with --resume a run.",
+        ),
     ] = None,
-    settings: Words = None,
     out: Annotated[Path | None, typer.Option(help="The run folder; by default runs/NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with RUN, or with the one in --out.")] = False,
     minutes: Annotated[float | None, typer.Option(help="Fit the steps to this time, by measuring the first.")] = None,
+    encoding: Encoding = None,
     device: Device = None,
 ) -> None:
-    """Train a recipe or a text file into a run folder; a text file needs no settings."""
+    """Train a recipe or a text into a run folder; a text needs no settings."""
     from foresay import start
 
-    if source is not None and "=" in source and not os.path.exists(source):  # noqa: PTH110 - no error for long text
-        source, settings = None, [source, *(settings or [])]
-    run = start.train(source, settings or [], out=out, resume=resume, minutes=minutes, device=device)
+    source, settings = divided(words or [], encoding)
+    run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device)
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay generate {run.folder}")
+
+
+@app.command()
+def rate(
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="[RECIPE] [TEXT]... [KEY=VALUE]...", help="What is to be trained, as for train."),
+    ],
+    out: Annotated[Path | None, typer.Option(help="The picture, a .png; by default runs/NAME-rate.png.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="As for train: the model of a text depends on it.")] = None,
+    as_json: Json = False,
+    encoding: Encoding = None,
+    device: Device = None,
+) -> None:
+    """Suggest a learning rate: raise it step by step on a model that is thrown away, and draw the loss."""
+    from foresay.study.rate import find_rate
+
+    source, settings = divided(words, encoding)
+    found = find_rate(source or None, settings, out=out, minutes=minutes, device=device)
+    if as_json:
+        show_json(found.as_dict())
+        return
+    if not found.clear:
+        say("warning: the loss shows no clear valley; look at the picture before you trust the suggestion")
+    low, high = found.valley
+    show(f"suggested  {found.rate:g}, the middle of the valley from {low:.2g} to {high:.2g} on the logarithmic axis")
+    show(f"picture    {found.picture}")
+    show(f"use it     foresay train {shlex.join(words)} train.lr={found.rate:g}")
+
+
+@app.command()
+def watch(
+    run: RunArgument,
+    once: Annotated[bool, typer.Option("--once", help="One picture, as a pipe gets it.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a run while it trains: its curve, how far it is, how long it still takes."""
+    from rich.console import Console
+
+    from foresay.study import watch as study
+
+    if as_json:
+        show_json(study.Seen(run).look().as_dict())
+        return
+    console = Console()
+    if once or not console.is_terminal:
+        seen = study.Seen(run)
+        rich(study.frame(seen, seen.look(), min(console.width, 120)))
+    else:
+        study.watch(run, console)
 
 
 @app.command()
