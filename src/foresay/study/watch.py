@@ -7,6 +7,7 @@ nothing is locked, and a run in any state can be looked at.
 from __future__ import annotations
 
 import json
+import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -75,7 +76,7 @@ class Seen:
         """Whole lines from where the last look ended; a file that was cut back is read anew."""
         try:
             with (self.folder / "metrics.jsonl").open("rb") as file:
-                stat = (self.folder / "metrics.jsonl").stat()
+                stat = os.fstat(file.fileno())
                 if stat.st_ino != self._inode or stat.st_size < self._read:
                     self.lines, self._read, self._inode = [], 0, stat.st_ino
                 file.seek(self._read)

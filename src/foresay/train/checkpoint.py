@@ -1,8 +1,9 @@
 """Checkpoints: whole or not there, no pickle, and a damaged one is noticed (SPEC E7).
 
     checkpoints/00001000/   model.safetensors  optimizer.safetensors  carried.safetensors  random.safetensors
+                            averages.safetensors, where weights are averaged
                             state.json         manifest.json: SHA-256 of every file, written last
-    checkpoints/best/       model.safetensors and its manifest: the weights with the best validation loss
+    checkpoints/best/       model.safetensors and its manifest: the weights, or averages, with the best validation loss
     checkpoints/latest      the name of the newest, swapped by rename
 
 A checkpoint is written into a folder aside, every file is flushed to the disk, and the folder renamed: a kill at
