@@ -21,7 +21,7 @@ from foresay.train.loop import Interrupted
 from tests.commands import Commands
 from tests.forks import Forks
 
-COMMANDS = ("train", "rate", "watch", "eval", "score", "generate", "compare", "vocabulary", "list", "demo")
+COMMANDS = ("train", "rate", "watch", "eval", "score", "generate", "compare", "prepare", "vocabulary", "list", "demo")
 
 
 @pytest.fixture(scope="module")

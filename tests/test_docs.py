@@ -51,7 +51,7 @@ def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if before:
         words_before = shlex.split(before)
         text = Path(words_before[1]).read_text("utf-8") if words_before[0] == "cat" else words_before[1]
-        monkeypatch.setattr(sys, "stdin", io.StringIO(text + "\n"))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{text}\n".encode()), "utf-8"))
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         cli.main()

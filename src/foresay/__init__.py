@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foresay.decode.sample import Greedy, Sample
     from foresay.errors import UserError
+    from foresay.ready import prepare
     from foresay.run import Run, Scored, load
     from foresay.start import train
     from foresay.study.compare import compare
@@ -27,7 +28,19 @@ if TYPE_CHECKING:
     from foresay.study.vocabulary.survey import vocabulary
 
 __version__ = "0.1.0"
-__all__ = ["Greedy", "Run", "Sample", "Scored", "UserError", "compare", "find_rate", "load", "train", "vocabulary"]
+__all__ = [
+    "Greedy",
+    "Run",
+    "Sample",
+    "Scored",
+    "UserError",
+    "compare",
+    "find_rate",
+    "load",
+    "prepare",
+    "train",
+    "vocabulary",
+]
 
 _HOMES = {
     "Greedy": "foresay.decode.sample",
@@ -38,6 +51,7 @@ _HOMES = {
     "compare": "foresay.study.compare",
     "find_rate": "foresay.study.rate",
     "load": "foresay.run",
+    "prepare": "foresay.ready",
     "train": "foresay.start",
     "vocabulary": "foresay.study.vocabulary.survey",
 }
