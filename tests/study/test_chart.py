@@ -59,16 +59,13 @@ def test_marks_labels_and_the_axis() -> None:
     line = [(step, 4.0 - step / 100) for step in range(0, 201)]
     drawn = chart(line, [(100, 3.5), (150, 2.5), (200, 3.0)], 60, 8)
     assert len(drawn) == 10 and all(len("".join(text for text, _ in row)) == 60 for row in drawn)
-    found = {
-        (row, column): text
-        for row, line in enumerate(drawn)
-        for column, (text, kind) in enumerate(line)
-        if kind == "mark"
-    }
+    plain = ["".join(text for text, _ in row) for row in drawn]
+    found = {(y, x): text for y, row in enumerate(plain) for x, text in enumerate(row) if text in (MARK, BEST)}
     assert sorted(found.values()) == sorted([MARK, MARK, BEST])
-    (best,) = [place for place, text in found.items() if text == BEST]
+    assert {text for row in drawn for text, kind in row if kind == "mark"} == {MARK, BEST}
     box = box_of(line, [(100, 3.5), (150, 2.5), (200, 3.0)], 60 - LABELS, 8)
-    assert best == (box.down(2.5, 1), 1 + box.across(150, 1))
+    assert found[box.down(2.5, 1), LABELS + box.across(150, 1)] == BEST
+    assert found[box.down(3.0, 1), LABELS + box.across(200, 1)] == MARK
     labels = [float(row[0][0].strip(" ┤│")) for row in drawn[:8] if "┤" in row[0][0]]
     assert (
         labels == sorted(labels, reverse=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 Point = tuple[float, float]  # step, loss
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -89,7 +90,8 @@ def chart(line: Sequence[Point], marks: Sequence[Point], width: int, rows: int) 
         for column, bits in enumerate(cells[row]):
             mark = marked.get((row, column))
             pieces.append((mark, "mark") if mark else (chr(0x2800 + bits) if bits else " ", "line"))
-        drawn.append(pieces)
+        runs = groupby(pieces, key=lambda piece: piece[1])
+        drawn.append([("".join(text for text, _ in run), kind) for kind, run in runs])  # few colours to send
     left, right = f"{box.left:,.0f}", f"{box.right:,.0f}"
     drawn.append([(" " * (LABELS - 1) + "└" + "─" * box.columns, "axis")])
     drawn.append([(" " * LABELS + left + right.rjust(box.columns - len(left)), "axis")])
