@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -61,7 +62,7 @@ def test_figures_by_hand(tmp_path: Path) -> None:
         "seconds_left": pytest.approx(35.0),
     }
     told = text_of(seen)
-    assert "run: training, step 30 of 100 (30 %), 128 tokens/s, about 0:35 left\n" in told
+    assert told.startswith(f"{tmp_path / 'run'}\ntraining, step 30 of 100 (30 %), 128 tokens/s, about 0:35 left\n")
     assert "training loss 1.0000; validation loss 4.0000, best 3.0000 at step 20" in told
     assert told.count("●") == 2 + 1 and told.count("★") == 1 + 1  # in the chart and under it
 
@@ -149,7 +150,7 @@ def test_watching_ends_with_the_run(
         if len(looks) == 2:
             shutil.copytree(trained, tmp_path / "run", dirs_exist_ok=True)
 
-    monkeypatch.setattr(study.time, "sleep", sleep)
+    monkeypatch.setattr(study, "time", SimpleNamespace(sleep=sleep, time=time.time))
     study.watch(tmp_path / "run", Console(force_terminal=True, width=80, height=24))
     shown = capsys.readouterr().out
     assert looks == [study.SECONDS] * 2 and "finished" in shown and shown.index("training") < shown.index("finished")
@@ -167,13 +168,12 @@ def test_ctrl_c_ends_the_watching_only(forks: Forks, tmp_path: Path) -> None:
 def on_a_terminal() -> None:
     """A hook: standard output is a terminal for rich, and each look is told of."""
     os.environ["FORCE_COLOR"] = "1"
-    whole = study.time.sleep
 
     def sleep(seconds: float) -> None:
         os.write(2, b"looked\n")  # sys.stderr is the picture's now
-        whole(60)
+        time.sleep(60)
 
-    study.time.sleep = sleep  # pyright: ignore[reportAttributeAccessIssue]
+    study.time = SimpleNamespace(sleep=sleep, time=time.time)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_watching_needs_no_torch(trained: Path) -> None:

@@ -128,8 +128,9 @@ def frame(seen: Seen, figures: Figures, width: int = 100, rows: int = 14) -> Any
     """One picture of a run as rich text: figures, then the curve."""
     from rich.text import Text
 
-    text = Text(no_wrap=True)
-    text.append(f"{figures.run}: {_progress(figures, seen.changed)}\n", "bold")
+    text = Text(overflow="fold")
+    text.append(f"{figures.run}\n", "bold")
+    text.append(f"{_progress(figures, seen.changed)}\n")
     text.append(_losses(figures))
     line, marks = seen.curve("loss"), seen.curve("valid_loss")
     if not line:
@@ -148,7 +149,7 @@ def frame(seen: Seen, figures: Figures, width: int = 100, rows: int = 14) -> Any
 
 def _progress(figures: Figures, changed: float | None) -> str:
     if figures.state == "preparing":
-        return "has not made a step yet"
+        return "preparing: it has not made a step yet"
     said = [figures.state]
     if figures.loss is None and figures.steps == figures.step:
         said.append(f"counted {figures.tokens:,} tokens in {_clock(figures.seconds)}")
