@@ -42,6 +42,10 @@ Share = Annotated[float, Ge(0), Lt(1)]
 # Where the parts of a kind live; the package is imported when the kind is first asked for.
 HOMES = {
     "tokens": "foresay.text",
+    "normalise": "foresay.text",
+    "segment": "foresay.text",
+    "stem": "foresay.text",
+    "phrases": "foresay.text",
     "data": "foresay.data",
     "batches": "foresay.data",
     "embedding": "foresay.embed",

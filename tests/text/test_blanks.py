@@ -1,6 +1,7 @@
 """Words between blanks, by value."""
 
 from foresay.text.blanks import Blanks
+from foresay.text.normalise import Normalise
 from foresay.text.tokens import UNK
 
 
@@ -14,6 +15,6 @@ def test_splits_at_white_space_only():
 
 
 def test_lowercase_joins_counts():
-    tokens = Blanks(size=6, lowercase=True)
+    tokens = Blanks(size=6, normalise=Normalise(lowercase=True))
     tokens.learn(["The the dog dog THE"])
     assert tokens.pieces(tokens.encode("tHe dog")) == ["the", "<unk>"]

@@ -1,4 +1,4 @@
-"""What every registered tokeniser keeps: the same ids in the library, when loaded, in another process, by parts."""
+"""What every registered tokeniser keeps, also with steps before it: the same ids when loaded, elsewhere, by parts."""
 
 import json
 import subprocess
@@ -16,40 +16,67 @@ from foresay.errors import UserError
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import MASK, PAD, SPECIALS, START, STOP, UNK
 
-KINDS = parts.names("tokens")
+NAMES = parts.names("tokens")
+CLEAN = {"kind": "steps", "unicode": "NFKC", "lowercase": True, "emoji": "strip", "blanks": "collapse"}
+PHRASES = {"kind": "count", "min_count": 2, "threshold": 3.0, "passes": 2}
+SPECS = {name: {"kind": name} for name in NAMES} | {
+    f"clean {name}": {"kind": name, "normalise": CLEAN} for name in NAMES
+}
+SPECS |= {
+    "phrases": {"kind": "words", "phrases": PHRASES},
+    "joined blanks": {"kind": "blanks", "phrases": PHRASES, "stem": "lemmas"},
+    "stems": {"kind": "words", "stem": "snowball"},
+    "chinese": {"kind": "words", "segment": {"kind": "jieba", "dictionary": ["混在一起"]}},
+    "whole chain": {"kind": "words", "normalise": CLEAN, "segment": "jieba", "stem": "lemmas", "phrases": PHRASES},
+}
+KINDS = list(SPECS)
 CORPUS = (
     "A 11-year-old boy was eating; he isn't eating 3.14 apples.\n"
     "中文和 English 混在一起,ひらがなも。\n\n  two  blanks\tand a tab\r\nİstanbul ΣΑΣ <unk> <stop> <pad>\n"
 ) * 3
 HARD = st.text(
-    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(" \n\t'’<>unkstopa1中ー\x1c\x85\u3000"))
+    st.one_of(
+        st.characters(exclude_categories=["Cs"]), st.sampled_from(" \n\t'’<>unkstopa1中ー\x1c\x85\u3000_😀\ufe0f")
+    )
+) | st.lists(st.sampled_from(["eating", "apples", "he", "isn't", "混在一起", "中文和", "11-year", "\n", " "])).map(
+    " ".join
 )
-
-
-def learnt(kind, **settings):
-    tokens = parts.make("tokens", {"kind": kind, **settings})
-    tokens.learn([CORPUS])
-    return tokens
 
 
 @pytest.fixture(scope="module")
 def all_learnt(tmp_path_factory):
     found = {}
-    for kind in KINDS:
-        tokens = learnt(kind)
-        folder = tmp_path_factory.mktemp(kind)
+    for kind, spec in SPECS.items():
+        tokens = parts.make("tokens", spec)
+        tokens.learn([CORPUS])
+        folder = tmp_path_factory.mktemp("tokens")
         tokens.save(folder)
         found[kind] = (tokens, Tokenizer.from_file(str(folder / "tokenizer.json")), folder)
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NAMES)
 @given(text=HARD)
 def test_library_loads_the_file_and_gives_the_same_ids(all_learnt, kind, text):
     tokens, library, _ = all_learnt[kind]
     ids = tokens.encode(text)
     assert ids.dtype == np.uint32
     assert ids.tolist() == library.encode(text).ids
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@given(text=HARD)
+def test_with_a_normaliser_the_ids_are_those_of_the_cleaned_text(all_learnt, kind, text):
+    tokens, library, _ = all_learnt[f"clean {kind}"]
+    assert tokens.encode(text).tolist() == library.encode(tokens.normalise(text)).ids
+
+
+@pytest.mark.parametrize("kind", ["bytes", "subwords"])
+@given(text=HARD)
+def test_what_comes_back_is_the_text_or_the_cleaned_text(all_learnt, kind, text):
+    plain, clean = all_learnt[kind][0], all_learnt[f"clean {kind}"][0]
+    assert plain.decode(plain.encode(text)) == text
+    assert clean.decode(clean.encode(text)) == clean.normalise(text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,9 +95,14 @@ def test_cutting_after_a_newline_changes_no_id(all_learnt, kind, lines):
     assert tokens.encode("".join(pieces)).tolist() == apart
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if parts.find("tokens", kind).cuts_anywhere])
+def test_those_that_may_be_cut_anywhere(all_learnt):
+    assert [kind for kind in KINDS if all_learnt[kind][0].cuts_anywhere] == ["bytes", "characters"]
+    assert [kind for kind in KINDS if all_learnt[kind][0].quick] == ["bytes", "characters"]
+
+
+@pytest.mark.parametrize("kind", ["bytes", "characters"])
 @given(left=HARD, right=HARD)
-def test_those_that_say_so_may_be_cut_anywhere(all_learnt, kind, left, right):
+def test_they_give_the_same_ids(all_learnt, kind, left, right):
     tokens = all_learnt[kind][0]
     assert tokens.encode(left + right).tolist() == tokens.encode(left).tolist() + tokens.encode(right).tolist()
 
@@ -86,8 +118,8 @@ def test_no_text_gives_a_control_mark(all_learnt, kind, text):
 @pytest.mark.parametrize("kind", KINDS)
 def test_control_marks_are_left_out_of_the_text_and_shown_as_pieces(all_learnt, kind):
     tokens = all_learnt[kind][0]
-    ids = tokens.encode("eating").tolist()
-    assert tokens.decode([START, *ids, STOP, PAD]) == tokens.decode(ids) == "eating"
+    ids = tokens.encode("apples was eating").tolist()
+    assert tokens.decode([START, *ids, STOP, PAD]) == tokens.decode(ids) != ""
     assert tokens.pieces([START, STOP, UNK]) == ["<start>", "<stop>", "<unk>"]
     assert len(tokens.pieces(range(len(tokens)))) == len(tokens)
 
@@ -96,23 +128,34 @@ def test_control_marks_are_left_out_of_the_text_and_shown_as_pieces(all_learnt, 
 def test_saved_and_loaded_is_the_same(all_learnt, kind):
     tokens, _, folder = all_learnt[kind]
     again = open_tokens(folder)
-    assert type(again) is type(tokens) and len(again) == len(tokens) and again.settings == tokens.settings
+    assert len(again) == len(tokens) and parts.describe(again) == parts.describe(tokens)
     assert again.encode(CORPUS).tolist() == tokens.encode(CORPUS).tolist()
     assert again.decode(again.encode(CORPUS)) == tokens.decode(tokens.encode(CORPUS))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_learning_in_another_process_gives_the_same_file(all_learnt, kind, tmp_path):
+def test_learning_in_another_process_gives_the_same_files(all_learnt, tmp_path):
     call = (
-        "import sys, json, pathlib; from foresay import parts; tokens = parts.make('tokens', sys.argv[1]);"
-        "tokens.learn([json.loads(sys.stdin.read())]); tokens.save(pathlib.Path(sys.argv[2]))"
+        "import sys, json, pathlib; from foresay import parts; specs, text = json.load(sys.stdin)\n"
+        "for kind, spec in specs.items():\n"
+        "    tokens = parts.make('tokens', spec); tokens.learn([text]); tokens.save(pathlib.Path(sys.argv[1]) / kind)"
     )
-    subprocess.run([sys.executable, "-c", call, kind, tmp_path], input=json.dumps(CORPUS), text=True, check=True)
-    for name in ("tokenizer.json", "text.json"):
-        assert (tmp_path / name).read_bytes() == (all_learnt[kind][2] / name).read_bytes()
+    subprocess.run([sys.executable, "-c", call, tmp_path], input=json.dumps([SPECS, CORPUS]), text=True, check=True)
+    for kind in KINDS:
+        for name in ("tokenizer.json", "text.json"):
+            assert (tmp_path / kind / name).read_bytes() == (all_learnt[kind][2] / name).read_bytes(), kind
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_loading_in_another_process_gives_the_same_ids(all_learnt):
+    call = (
+        "import sys, json, pathlib; from foresay.text.saved import open_tokens; folders, text = json.load(sys.stdin)\n"
+        "print(json.dumps([open_tokens(pathlib.Path(folder)).encode(text).tolist() for folder in folders]))"
+    )
+    given = json.dumps([[str(all_learnt[kind][2]) for kind in KINDS], CORPUS])
+    done = subprocess.run([sys.executable, "-c", call], input=given, text=True, check=True, capture_output=True)
+    assert json.loads(done.stdout) == [all_learnt[kind][0].encode(CORPUS).tolist() for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "phrases"])
 @pytest.mark.parametrize("name", ["tokenizer.json", "text.json"])
 @pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "bytes"])
 def test_damaged_files_are_named(all_learnt, kind, name, damage, tmp_path):
@@ -129,7 +172,7 @@ def test_damaged_files_are_named(all_learnt, kind, name, damage, tmp_path):
     else:
         path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match=name):
-        parts.make("tokens", kind).load(tmp_path)
+        parts.make("tokens", SPECS[kind]).load(tmp_path)
 
 
 def test_a_tokeniser_of_another_kind_is_refused(all_learnt):

@@ -9,6 +9,9 @@ from __future__ import annotations
 from tokenizers import normalizers
 
 from foresay.parts import Size, part
+from foresay.text.normalise import Normalise
+from foresay.text.phrases import Phrases
+from foresay.text.stem import Stem
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_tokens import SPACE, WordTokens
 
@@ -21,14 +24,18 @@ class Blanks(WordTokens):
 
     pattern = rf"[^{SPACE}]+"
 
-    def __init__(self, size: Size = 10000, min_count: Size = 1, lowercase: bool = False):
-        super().__init__(size, min_count, lowercase)
+    def __init__(
+        self,
+        size: Size = 10000,
+        min_count: Size = 1,
+        normalise: Normalise | str | None = None,
+        stem: Stem | str | None = None,
+        phrases: Phrases | str | None = None,
+    ):
+        super().__init__(size, min_count, normalise, None, stem, phrases)
 
     def split(self, chunk: str) -> list[str]:
-        if chunk.isascii() and not self.lowercase and "<" not in chunk:
-            return [chunk]
-        return super().split(chunk)
+        return [chunk] if chunk.isascii() and "<" not in chunk else super().split(chunk)
 
-    def normalisers(self) -> list[normalizers.Normalizer]:
-        apart = [normalizers.Replace(mark, f"{mark[0]} {mark[1:]}") for mark in _MARKS]
-        return [*super().normalisers(), *apart]
+    def apart(self) -> list[normalizers.Normalizer]:
+        return [normalizers.Replace(mark, f"{mark[0]} {mark[1:]}") for mark in _MARKS]

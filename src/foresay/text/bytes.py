@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from foresay.parts import part
 from foresay.text import saved
 from foresay.text.byte_spelling import SPELLING, show
+from foresay.text.normalise import Normalise
 from foresay.text.tokens import SPECIALS, Tokens
 
 _FIRST = len(SPECIALS)
@@ -24,18 +25,19 @@ class Bytes(Tokens):
     quick = True
     sample = 0
 
-    def __init__(self):
-        pass
+    def __init__(self, normalise: Normalise | str | None = None):
+        super().__init__(normalise)
 
     def __len__(self) -> int:
         return _FIRST + 256
 
-    def learn(self, texts: Iterable[str]) -> None:
+    def _learn(self, texts: Iterable[str]) -> None:
         """Does nothing: the vocabulary is fixed."""
 
-    def encode(self, text: str) -> np.ndarray:
+    def _encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
         # A lone surrogate (a broken command-line argument) has no UTF-8: it becomes "?".
-        return np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8) + np.uint32(_FIRST)
+        contents = (np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8) for text in texts)
+        return [content + np.uint32(_FIRST) for content in contents]
 
     def decode(self, ids: Iterable[int]) -> str:
         return bytes(i - _FIRST for i in map(int, ids) if i >= _FIRST).decode("utf-8", "replace")

@@ -14,9 +14,10 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from foresay.parts import Size, part
 from foresay.text import saved
+from foresay.text.codes import CODES, codes
+from foresay.text.normalise import Normalise
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
-_CODES = 0x110000  # Unicode code points
 _UNKNOWN = 0xFFFD
 
 
@@ -27,17 +28,18 @@ class Characters(Tokens):
     cuts_anywhere = True
     quick = True
 
-    def __init__(self, size: Size | None = None, min_count: Size = 1):
+    def __init__(self, size: Size | None = None, min_count: Size = 1, normalise: Normalise | str | None = None):
+        super().__init__(normalise)
         self.size, self.min_count = size, min_count
         self._use(np.empty(0, dtype=np.uint32))
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def learn(self, texts: Iterable[str]) -> None:
-        counts = np.zeros(_CODES, dtype=np.int64)
+    def _learn(self, texts: Iterable[str]) -> None:
+        counts = np.zeros(CODES, dtype=np.int64)
         for text in texts:
-            seen = np.bincount(_codes(text))
+            seen = np.bincount(codes(text))
             counts[: len(seen)] += seen
         counts[0xD800:0xE000] = 0  # lone surrogates are no characters
         order = np.argsort(-counts, kind="stable")  # stable: ties by code point
@@ -45,11 +47,8 @@ class Characters(Tokens):
         room = None if self.size is None else max(self.size - len(SPECIALS), 0)
         self._use(kept[:room].astype(np.uint32))
 
-    def encode(self, text: str) -> np.ndarray:
-        return self.ids[_codes(text)]
-
-    def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
-        flat = self.encode("".join(texts))
+    def _encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
+        flat = self.ids[codes("".join(texts))]
         return np.split(flat, np.cumsum([len(text) for text in texts])[:-1]) if texts else []
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -74,9 +73,5 @@ class Characters(Tokens):
     def _use(self, codes: np.ndarray) -> None:
         """Takes the code points of ids 5, 6, ... as the vocabulary."""
         self.codes = np.concatenate([np.full(len(SPECIALS), _UNKNOWN, dtype=np.uint32), codes])
-        self.ids = np.full(_CODES, UNK, dtype=np.uint32)
+        self.ids = np.full(CODES, UNK, dtype=np.uint32)
         self.ids[codes] = np.arange(len(SPECIALS), len(self.codes), dtype=np.uint32)
-
-
-def _codes(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")

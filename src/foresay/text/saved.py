@@ -1,4 +1,9 @@
-"""A tokeniser on disk: `tokenizer.json` for the library `tokenizers`, `text.json` for the kind and its settings."""
+"""A tokeniser on disk: `tokenizer.json` for the library `tokenizers`, `text.json` for all that stands before it.
+
+    {"format": 2, "tokens": {"kind": ..., settings}, "versions": {"jieba": "0.42.1"}, "learnt": {"phrases": ...}}
+
+`text.json` is written last: where it is, both are whole. Format 1 had no versions and nothing learnt; it is still read.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +17,33 @@ from tokenizers import Tokenizer
 
 from foresay import parts
 from foresay.errors import UserError, nearest
+from foresay.text.library import check_versions, versions
 from foresay.text.tokens import SPECIALS, Tokens
 
-FORMAT = 1
+FORMAT = 2
+_STEPS = ("normalise", "segment", "stem", "phrases")
 
 
-def write(folder: Path, tokens: Tokens, library: Tokenizer) -> None:
+def write(folder: Path, tokens: Tokens, library: Tokenizer, learnt: dict[str, Any] | None = None) -> None:
     """Writes both files, each aside and then renamed."""
     folder.mkdir(parents=True, exist_ok=True)
     _replace(folder / "tokenizer.json", library.to_str(pretty=True))
     about = {"format": FORMAT, "tokens": parts.describe(tokens)}
+    about |= {"versions": versions(_with_library(tokens)), "learnt": learnt or {}}
     _replace(folder / "text.json", json.dumps(about, ensure_ascii=False, indent=2) + "\n")
 
 
 def read(folder: Path, tokens: Tokens) -> Tokenizer:
-    """The library's tokeniser that `write` left, checked to be of the kind of `tokens`."""
-    kind = read_settings(folder)["kind"]
-    ours = type(tokens).part_name  # pyright: ignore[reportAttributeAccessIssue]
-    if kind != ours:
-        raise UserError(f"{folder / 'text.json'} is of tokens {kind}, not {ours}; set tokens.kind to {kind}")
+    """The library's tokeniser that `write` left, checked to be of the kind and the steps of `tokens`."""
+    path, about = folder / "text.json", _read_about(folder)
+    settings, ours = about["tokens"], parts.describe(tokens)
+    if settings["kind"] != ours["kind"]:
+        kind = settings["kind"]
+        raise UserError(f"{path} is of tokens {kind}, not {ours['kind']}; set tokens.kind to {kind}")
+    for step in _STEPS:
+        if settings.get(step) != ours.get(step):
+            raise UserError(f"{path} has {step}={settings.get(step)}, not {ours.get(step)}; set tokens.{step} to it")
+    check_versions(about.get("versions", {}), _with_library(tokens), str(path))
     path = folder / "tokenizer.json"
     text = _text(path)
     try:
@@ -44,22 +57,41 @@ def read(folder: Path, tokens: Tokens) -> Tokenizer:
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """The `{kind: ..., settings}` that `text.json` holds."""
-    path = folder / "text.json"
-    try:
-        about = json.loads(_text(path))
-        settings = about["tokens"]
-        form = about["format"]
-        kind = settings["kind"]
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path} is damaged or of another program; prepare or train anew") from None
-    if form != FORMAT:
-        raise UserError(f"{path} has format {form}; this version reads {FORMAT}: use the version that wrote it")
-    if kind not in parts.names("tokens"):
-        known = parts.names("tokens")
+    path, settings = folder / "text.json", _read_about(folder)["tokens"]
+    kind, known = settings["kind"], parts.names("tokens")
+    if kind not in known:
         raise UserError(f"{path}: {kind!r} is no tokeniser; allowed: {', '.join(known)}{nearest(str(kind), known)}")
     return settings
+
+
+def read_phrases(folder: Path) -> list[list[tuple[str, str]]]:
+    """The phrases of each pass that `text.json` holds."""
+    found = _read_about(folder).get("learnt", {}).get("phrases")
+    try:
+        passes = [[(str(a), str(b)) for a, b in pairs] for pairs in found]
+    except (TypeError, ValueError):
+        raise UserError(f"{folder / 'text.json'} holds no phrases; prepare or train anew") from None
+    return passes
+
+
+def _read_about(folder: Path) -> dict[str, Any]:
+    path = folder / "text.json"
+    text = _text(path)
+    try:
+        about = json.loads(text)
+        settings, form, _ = about["tokens"], about["format"], about["tokens"]["kind"]
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path} is damaged or of another program; prepare or train anew") from None
+    if form == 1 and not settings.pop("lowercase", False):
+        return about
+    if form != FORMAT:
+        raise UserError(f"{path} has format {form}; this version reads {FORMAT}: prepare or train anew")
+    return about
+
+
+def _with_library(tokens: Tokens) -> list[Any]:
+    """The steps of a tokeniser that another library does."""
+    return [part for part in tokens.settings.values() if hasattr(part, "library")]
 
 
 def open_tokens(folder: Path) -> Tokens:

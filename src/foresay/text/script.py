@@ -38,7 +38,7 @@ def detect(sample: str) -> Script:
     return Script(
         characters=len(sample),
         han=share(lambda c: unicodedata.name(c, "").startswith("CJK ")),
-        kana=share(lambda c: unicodedata.name(c, "").startswith(("HIRAGANA", "KATAKANA"))),
+        kana=share(lambda c: unicodedata.name(c, "").startswith(("HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA"))),
         letters=share(str.isalpha),
         digits=share(str.isdigit),
         blanks=(counts[" "] + counts["\t"]) / max(len(sample), 1),

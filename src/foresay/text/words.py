@@ -1,8 +1,8 @@
 """Words and punctuation: `A 11-year-old boy, don't` -> A 11 - year - old boy , don't
 
-One token is: a word (letters, with inner apostrophes), a number (3.14 and 1,000 are one), one Chinese character or
-kana, or one mark of any other kind. Decoding joins with blanks, except before , . ; : ! ? % ) ] }, after ( [ {,
-and between Chinese characters and kana.
+One token is: a word (letters, with inner apostrophes), a number (3.14 and 1,000 are one), one Chinese character (or,
+with a segmenter, a Chinese word) or kana, or one mark of any other kind. Decoding joins with blanks, except before
+, . ; : ! ? % ) ] }, after ( [ {, and between Chinese characters and kana.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import re
 from collections.abc import Sequence
 
 from foresay.parts import Size, part
+from foresay.text.normalise import Normalise
+from foresay.text.phrases import Phrases
+from foresay.text.segment import Jieba
+from foresay.text.stem import Stem
 from foresay.text.word_tokens import SPACE, WordTokens
 
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
@@ -28,13 +32,19 @@ class Words(WordTokens):
 
     pattern = rf"<unk>|[{_CJK}]|{_LETTERS}(?:['’]{_LETTERS})*|\p{{N}}+(?:[.,]\p{{N}}+)*|[^{SPACE}]"
 
-    def __init__(self, size: Size = 10000, min_count: Size = 1, lowercase: bool = False):
-        super().__init__(size, min_count, lowercase)
+    def __init__(
+        self,
+        size: Size = 10000,
+        min_count: Size = 1,
+        normalise: Normalise | str | None = None,
+        segment: Jieba | str | None = None,
+        stem: Stem | str | None = None,
+        phrases: Phrases | str | None = None,
+    ):
+        super().__init__(size, min_count, normalise, segment, stem, phrases)
 
     def split(self, chunk: str) -> list[str]:
-        if chunk.isascii():
-            return _ASCII.findall(chunk.lower() if self.lowercase else chunk)
-        return super().split(chunk)
+        return _ASCII.findall(chunk) if chunk.isascii() else super().split(chunk)
 
     def join(self, words: Sequence[str]) -> str:
         return _NO_BLANK.sub("", " ".join(words))

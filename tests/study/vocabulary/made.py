@@ -10,7 +10,7 @@ import numpy as np
 from foresay.study.vocabulary.counts import zipf
 from foresay.study.vocabulary.facts import About, Curves, Facts, Symbol, Text
 
-WORDS = {"kind": "words", "size": 10000, "min_count": 1, "lowercase": False}
+WORDS = {"kind": "words", "size": 10000, "min_count": 1}
 SUBWORDS = {"kind": "subwords", "size": 2000, "sample": 50_000_000}
 CHARACTERS = {"kind": "characters", "size": None, "min_count": 1}
 DATA = {"kind": "text", "train": "t", "valid": None, "unit": "document", "holdout": "tail"}

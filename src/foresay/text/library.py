@@ -1,0 +1,26 @@
+"""Steps that another library does: its version is kept with the run, as another version may give other words."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+from foresay.errors import UserError
+from foresay.extras import need
+
+
+def versions(steps: list[Any]) -> dict[str, str]:
+    """Library -> installed version, of the steps that use one (they name it in `library`)."""
+    return {step.library: metadata.version(step.library) for step in steps}
+
+
+def check_versions(saved: dict[str, str], steps: list[Any], place: str) -> None:
+    """Refuses a library that is missing or of another version than the one that was saved."""
+    for step in steps:
+        need(step.library, step.extra, f"{step.part_kind} {step.part_name}")
+    for library, installed in versions(steps).items():
+        if saved.get(library) != installed:
+            raise UserError(
+                f"{place} was made with {library} {saved.get(library)}, but {installed} is installed and may give "
+                f"other words; install that one: pip install {library}=={saved.get(library)}"
+            )
