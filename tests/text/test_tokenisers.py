@@ -71,7 +71,7 @@ def test_with_a_normaliser_the_ids_are_those_of_the_cleaned_text(all_learnt, kin
     assert tokens.encode(text).tolist() == library.encode(tokens.normalise(text)).ids
 
 
-@pytest.mark.parametrize("kind", ["bytes", "subwords"])
+@pytest.mark.parametrize("kind", ["bytes", "subwords", "unigram"])
 @given(text=HARD)
 def test_what_comes_back_is_the_text_or_the_cleaned_text(all_learnt, kind, text):
     plain, clean = all_learnt[kind][0], all_learnt[f"clean {kind}"][0]
