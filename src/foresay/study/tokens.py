@@ -1,0 +1,87 @@
+"""How a text becomes tokens, step by step: what `foresay tokens` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from foresay.text.saved import open_tokens
+from foresay.text.tokens import UNK, Stage, Tokens
+
+_VISIBLE = str.maketrans({"\n": "⏎", "\t": "⇥", "\r": "␍"})
+_BACKGROUNDS = ("black on bright_cyan", "black on bright_yellow")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text on its way to ids."""
+
+    text: str
+    stages: list[Stage]  # the last one is the tokens
+    ids: list[int]
+
+    @property
+    def unknown(self) -> int:
+        return self.ids.count(UNK)
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Of the text as it was given."""
+        return len(self.text.encode("utf-8", "replace")) / len(self.ids) if self.ids else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        about = {"unknown": self.unknown, "bytes_per_token": self.bytes_per_token}
+        return {"text": self.text, "stages": [asdict(stage) for stage in self.stages], "ids": self.ids} | about
+
+
+def tokens_of(source: str, settings: Sequence[str] = ()) -> Tokens:
+    """The tokeniser of a run or a prepared text; that of a recipe or a text is learnt first, as for training."""
+    folder = Path(source)
+    if (folder / "text.json").is_file() and not settings:
+        return open_tokens(folder)
+    from foresay.ready import ready
+
+    return ready(source, settings).tokens
+
+
+def show(tokens: Tokens, text: str) -> Shown:
+    """A text step by step."""
+    return Shown(text, tokens.stages(text), tokens.encode(text).tolist())
+
+
+def plain(shown: Shown) -> str:
+    """For a pipe: a line each step, a bar between pieces, then the ids and the figures."""
+    lines = [f"{stage.name:<12} {'|'.join(map(_visible, stage.pieces))}" for stage in shown.stages]
+    return "\n".join([*lines, f"{'ids':<12} {' '.join(map(str, shown.ids))}", _figures(shown)])
+
+
+def coloured(shown: Shown) -> Any:
+    """For a terminal: every second piece on another background, unknown tokens red."""
+    from rich.text import Text
+
+    found = Text()
+    for stage in shown.stages:
+        found.append(f"{stage.name:<12} ", "bold")
+        ids = shown.ids if stage.name == "tokens" else None
+        _append(found, [_visible(piece) for piece in stage.pieces], ids)
+    found.append(f"{'ids':<12} ", "bold")
+    _append(found, [f" {i} " for i in shown.ids], shown.ids)
+    return found.append(_figures(shown))
+
+
+def _append(text: Any, pieces: list[str], ids: list[int] | None) -> None:
+    for i, piece in enumerate(pieces):
+        background = "" if len(pieces) == 1 else _BACKGROUNDS[i % 2]
+        text.append(piece, "white on red" if ids is not None and ids[i] == UNK else background)
+    text.append("\n")
+
+
+def _figures(shown: Shown) -> str:
+    count = len(shown.ids)
+    return f"{count} token{'s' * (count != 1)}, {shown.unknown} unknown, {shown.bytes_per_token:.2f} bytes per token"
+
+
+def _visible(piece: str) -> str:
+    return piece.translate(_VISIBLE)
