@@ -51,6 +51,12 @@ def test_so_do_all_steps_together(settings, a, b):
     assert normalise(normalise(a)) == normalise(a)
 
 
+@given(settings=SETTINGS, texts=st.lists(HARD, max_size=4))
+def test_many_texts_at_once_are_each_alone(settings, texts):
+    normalise = Normalise(**settings)
+    assert normalise.many(texts) == [normalise(text) for text in texts]
+
+
 @pytest.mark.parametrize("form", [None, "NFKC"])
 def test_once_is_enough_for_every_character_there_is(form):
     """Each between letters, digits and marks, on a line of its own; of Chinese and Korean ones, one in a hundred."""

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Literal
 
 from foresay.parts import part
@@ -65,6 +66,12 @@ class Normalise:
         for _, step in self.steps:
             text = step(text)
         return text
+
+    def many(self, texts: Sequence[str]) -> list[str]:
+        """Each text normalised, all of them at once: a newline between two texts stays and changes neither."""
+        lines = self("\n".join(texts)).split("\n")
+        ends = list(accumulate(text.count("\n") + 1 for text in texts))
+        return ["\n".join(lines[start:stop]) for start, stop in zip([0, *ends], ends, strict=False)]
 
     def shown(self, text: str) -> Iterator[tuple[str, str]]:
         """The name of each step that changes the text, and the text after it."""

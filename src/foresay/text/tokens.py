@@ -65,7 +65,7 @@ class Tokens:
 
     def encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The ids of each text, on all cores."""
-        return self._encode_many(texts if self.normalise is None else list(map(self.normalise, texts)))
+        return self._encode_many(texts if self.normalise is None else self.normalise.many(texts))
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; control marks are left out."""
