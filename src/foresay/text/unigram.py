@@ -8,9 +8,9 @@ Learnt from many seeds by expectation-maximisation and pruning. In each round, c
     M   log p(x) = digamma(c(x)) - digamma(sum c)        which makes rare pieces rarer
     prune by loss(x) = c(x) (log p(x) - log P(best way to cut x into other pieces)), the smallest first
 
-until the vocabulary has its size; what c(x) < 0.5 goes at once, but where there is room. The library `tokenizers` cuts,
-but does not learn here: its trainer gives another file each time, even on one thread, as its words come in random
-order. Spelt in bytes as subwords are: nothing is unknown and every text comes back whole.
+until the vocabulary has its size; pieces with c(x) < 0.5 go at once, unless there is room. The library `tokenizers`
+cuts, but does not learn here: its trainer gives another file each time, even on one thread, as its words come in
+random order. Spelt in bytes as subwords are: nothing is unknown and every text comes back whole.
 """
 
 from __future__ import annotations
