@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from foresay.errors import UserError
 from foresay.text import saved
 from foresay.text.byte_spelling import show, unspell
-from foresay.text.chunks import Chunks, by_library, whole
+from foresay.text.chunks import Chunks, by_library_in_lines, whole
 from foresay.text.normalise import Normalise
 from foresay.text.tokens import SPECIALS, Tokens
 
@@ -93,7 +93,7 @@ class ByteSubwords(Tokens):
         pieces = sorted(vocabulary, key=vocabulary.__getitem__)
         self.contents = [b""] * len(SPECIALS) + [unspell(piece) for piece in pieces[len(SPECIALS) :]]
         self.library = library
-        self.chunks = Chunks(by_library(library), _CHUNK.findall)
+        self.chunks = Chunks(by_library_in_lines(library), _CHUNK.findall)
 
 
 def words_of(texts: Iterable[str]) -> Counter[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from foresay.text.chunks import Chunks
+from foresay.text.chunks import Chunks, flat
 from foresay.text.joiner import END, NEWLINE, UNKNOWN, Joiner
 from foresay.text.tokens import UNK
 
@@ -55,6 +55,6 @@ class Phrased:
         ends = np.cumsum(lengths)
         return self.spread[np.repeat(self.begins[units] - ends + lengths, lengths) + np.arange(ends[-1])]
 
-    def _inner(self, chunks: list[str]) -> list[list[int]]:
+    def _inner(self, chunks: list[str]) -> tuple[np.ndarray, np.ndarray]:
         known = self.joiner.ids
-        return [[NEWLINE] if c == "\n" else [known.get(word, UNKNOWN) for word in self.words_of(c)] for c in chunks]
+        return flat([NEWLINE] if c == "\n" else [known.get(word, UNKNOWN) for word in self.words_of(c)] for c in chunks)

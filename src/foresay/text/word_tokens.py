@@ -17,7 +17,7 @@ import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from foresay.text import saved
-from foresay.text.chunks import Chunks, by_library, whole
+from foresay.text.chunks import Chunks, by_library, flat, whole
 from foresay.text.joiner import Joiner, Pair
 from foresay.text.normalise import Normalise
 from foresay.text.phrased import Phrased
@@ -142,7 +142,7 @@ class WordTokens(Tokens):
             self.encoder = Phrased(self._words_of, joiner, known)
         elif self.segment is not None or self.stem is not None:
             self.encoder = Chunks(
-                lambda chunks: [[known.get(w, UNK) for w in self._words_of(c)] for c in chunks], str.split
+                lambda chunks: flat([known.get(w, UNK) for w in self._words_of(c)] for c in chunks), str.split
             )
         else:
             self.encoder = Chunks(by_library(library), str.split)
