@@ -14,8 +14,8 @@ from typing import BinaryIO, Protocol
 
 from foresay.extras import need
 
-_BLOCK = 2**17  # packed bytes read at a time
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_OUT, _LEAST, _MOST = 2**20, 2**9, 2**17  # bytes of zstd: wanted at a time, and taken at least and at most
 PACKED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 
 
@@ -67,20 +67,23 @@ class _Unpacked:
 
 
 class _Zstd:
-    """Frames one after the other; the library's own reader would take a file cut short for whole."""
+    """Frames one after the other; the library's own reader would take a file cut short for whole.
+
+    What comes out of a few bytes has no limit: as many are taken at a time as give about `_OUT`, going by the last.
+    """
 
     def __init__(self, raw: BinaryIO):
         library = need("zstandard", "files", "a file packed with zstd")
         self.raw, self.error = raw, library.ZstdError
         self.frame = library.ZstdDecompressor().decompressobj
         self.open = None
-        self.held = b""
+        self.held, self.take = b"", _LEAST
 
     def read(self, size: int, /) -> bytes:
         pieces, got = [self.held], len(self.held)
         while got < size:
             packed = self.open.unused_data if self.open is not None and self.open.eof else b""
-            packed = packed or self.raw.read(_BLOCK)
+            packed = packed or self.raw.read(self.take)
             if not packed:
                 if self.open is not None and not self.open.eof:
                     raise Damaged(_CUT.format("zstd"))
@@ -92,6 +95,7 @@ class _Zstd:
             except self.error as error:
                 raise Damaged(f"is damaged (zstd: {error}); get it again") from None
             got += len(pieces[-1])
+            self.take = min(max(_OUT * len(packed) // max(len(pieces[-1]), 1), _LEAST), _MOST)
         whole = b"".join(pieces)
         self.held = whole[size:]
         return whole[:size]
