@@ -17,6 +17,7 @@ from foresay import start
 from foresay.errors import UserError
 from foresay.train.progress import Watch
 from foresay.train.report import write_curve
+from foresay.train.resume import run_to_resume
 from tests.commands import Commands
 from tests.train.made import Notes
 from tests.train.stopping import train_to
@@ -255,6 +256,30 @@ def test_two_runs_to_resume_are_one_too_many(tiny: dict) -> None:
     train_to(6, tiny, Path("run"))
     start.train(resume="run", out="run", device="cpu", watch=Watch())
     assert Path("run/model.safetensors").exists()
+
+
+def test_a_run_and_another_out_are_two_runs(tiny: dict, call: Commands) -> None:
+    train_to(6, tiny, Path("run"))
+    line = call.refused("train", "--resume", "run", "--out", "other")
+    assert line == "resume='run' and out='other' are two runs; give one of them"
+    assert not Path("other").exists()
+    assert call("train", "--resume", "run", "--out", "./run", "--device", "cpu").code == 0
+    assert Path("run/model.safetensors").exists()
+
+
+@pytest.mark.parametrize("words", [["run", "my.txt"], ["my.txt", "run"], ["run", "my.txt", "--out", "run"]])
+def test_texts_beside_a_run_to_resume_are_refused(words: list[str], tiny: dict, call: Commands) -> None:
+    train_to(6, tiny, Path("run"))
+    Path("my.txt").write_text("mine\n" * 400)
+    line = call.refused("train", "--resume", *words)
+    assert line.startswith("my.txt cannot be given beside --resume run: a run has its own texts")
+    assert not Path("run/model.safetensors").exists()
+
+
+def test_a_folder_of_texts_is_no_run_for_a_recipe_in_it(tiny: dict) -> None:
+    Path("texts").mkdir()
+    Path("texts/recipe.yaml").write_text(yaml.safe_dump(tiny))
+    assert run_to_resume("texts", "new", True) == ("texts", Path("new"))
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["stays", "moves"])

@@ -22,8 +22,10 @@ FITTED = ("train.steps", "train.evaluate.", "train.save.", "train.optimizer.sche
 
 def run_to_resume(source: Source, out: str | Path | None, resume: str | Path | Literal[True]) -> tuple[Source, Path]:
     """The source and the folder: `--resume RUN` and `resume="RUN"` name the run, `--resume --out RUN` may begin it."""
-    if resume is True and out is not None:
-        return source, Path(out)
+    if resume is True:
+        source = _without_run(source, out)
+        if out is not None:
+            return source, Path(out)
     if resume is not True:
         if out is not None and Path(out) != Path(resume):
             raise UserError(f"resume={str(resume)!r} and out={str(out)!r} are two runs; give one of them")
@@ -38,6 +40,30 @@ def run_to_resume(source: Source, out: str | Path | None, resume: str | Path | L
             f"{folder} is no run: {why}; give the folder of a run, or --out RUN beside --resume to begin one"
         )
     return source, folder
+
+
+def _without_run(source: Source, out: str | Path | None) -> Source:
+    """What is given beside `--resume --out RUN`: the run named a second time is nothing new, another one too many."""
+    given = source if isinstance(source, list) else [source] if isinstance(source, (str, Path)) else []
+    run = next((Path(one) for one in given if _is_run(Path(one))), None)
+    if run is None:
+        return source
+    if len(given) > 1:
+        texts = ", ".join(str(one) for one in given if Path(one) != run)
+        raise UserError(
+            f"{texts or run} cannot be given beside --resume {run}: a run has its own texts; "
+            "leave it out, or begin a new run without --resume"
+        )
+    if out is None:
+        return source
+    if run.resolve() != Path(out).resolve():
+        raise UserError(f"resume={str(run)!r} and out={str(out)!r} are two runs; give one of them")
+    return None
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether a run was begun here; a folder of texts may well hold one of these files, hardly both."""
+    return (folder / "recipe.yaml").is_file() and (folder / "config.json").is_file()
 
 
 def saved_recipe(saved: Path, source: Source, words: list[str], minutes: float | None) -> Recipe:
