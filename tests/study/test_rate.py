@@ -120,9 +120,37 @@ def test_the_command(call: Commands, tiny: dict, monkeypatch: pytest.MonkeyPatch
     suggested, picture, use = called.out.splitlines()
     number = suggested.split()[1].rstrip(",")
     assert "the middle of the valley from" in suggested and picture.endswith("runs/small-rate.png")
-    assert use.endswith(f"foresay train small.yaml seed=3 train.lr={number}")
+    assert use.endswith(f"foresay train small.yaml seed=3 train.lr={number} --device cpu")
     found = json.loads(call("rate", "small.yaml", "--json", "--out", "b.png", "--device", "cpu").out)
     assert found["picture"] == "b.png" and len(found["rates"]) == len(found["losses"]) == len(found["smoothed"]) <= 12
+
+
+def test_the_command_it_prints_is_the_one_that_was_measured(
+    call: Commands, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate, "STEPS", 12)
+    words = ("encoder.size=8", "train.batch=2", "train.lr=0.5", "train.optimizer.lr=0.5", "--encoding", "utf-8")
+    called = call("rate", corpus, *words, "--minutes", "1.5", "--device", "cpu")
+    number = called.out.split()[1].rstrip(",")
+    kept = f"encoder.size=8 train.batch=2 train.lr={number} --minutes 1.5 --encoding utf-8 --device cpu"
+    assert called.out.splitlines()[-1].endswith(f"foresay train {corpus} {kept}")
+    bare = call("rate", corpus, "encoder.size=8", "train.batch=2", "--device", "cpu")
+    assert "chosen: characters" in bare.error and "minutes of training" not in bare.error
+    assert "minutes=0.0; allowed: a number > 0" in call.refused("rate", corpus, "--minutes", "0")
+
+
+def test_where_no_picture_can_be_is_refused_at_once(call: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate, "prepare", lambda *_, **__: pytest.fail("it began"))
+    Path("plots.png").mkdir()
+    Path("a.txt").write_text("mine")
+    line = call.refused("rate", "lstm", "--out", "plots.png")
+    assert line == "out='plots.png' is a folder; allowed: a file in it: plots.png/rate.png"
+    line = call.refused("rate", "lstm", "--out", "a.txt/new/b.png")
+    assert line == "out='a.txt/new/b.png', but a.txt is no folder; give another --out"
+    Path("runs").write_text("mine")
+    assert "out='runs/lstm-rate.png', but runs is no folder" in call.refused("rate", "lstm")
+    assert "out='.' is a folder" in call.refused("rate", "lstm", "--out", ".")
+    assert sorted(path.name for path in Path().iterdir()) == ["a.txt", "plots.png", "runs"]
 
 
 def test_what_has_no_rate_is_refused(call: Commands, corpus: Path) -> None:

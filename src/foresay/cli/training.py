@@ -59,7 +59,10 @@ def rate(
     low, high = found.valley
     show(f"suggested  {found.rate:g}, the middle of the valley from {low:.2g} to {high:.2g} on the logarithmic axis")
     show(f"picture    {found.picture}")
-    show(f"use it     foresay train {shlex.join(words)} train.lr={found.rate:g}")
+    given = {"--minutes": f"{minutes:g}" if minutes else None, "--encoding": encoding, "--device": device}
+    kept = [word for word in words if word.partition("=")[0] not in ("train.lr", "train.optimizer.lr")]
+    options = [word for option, value in given.items() if value is not None for word in (option, value)]
+    show(f"use it     foresay train {shlex.join([*kept, f'train.lr={found.rate:g}', *options])}")
 
 
 @app.command()

@@ -16,6 +16,7 @@ fall, were too low by up to thirty times, because the valley's floor is flat and
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -66,6 +67,8 @@ def find_rate(
     watch: Watch | None = None,
 ) -> Found:
     """Suggests a learning rate for a recipe or a text, and draws the curve into `out`, a .png file."""
+    if minutes is not None and not 0 < minutes < 1e6:
+        raise UserError(f"minutes={minutes}; allowed: a number > 0")
     watch = watch if watch is not None else watch_for()
     place = pick_device(device)
     picture = _place(source, out)
@@ -74,7 +77,8 @@ def find_rate(
     if hasattr(recipe.task, "fit"):
         raise UserError(f"task={recipe.task.part_name} counts and has no learning rate; give a model that is trained")
     for note in new.notes:
-        watch.note(note)
+        if "minutes of training" not in note:  # nobody trains here
+            watch.note(note)
     try:
         with watch.stage("preparing text") as tell:
             prepared = prepare(
@@ -94,12 +98,16 @@ def find_rate(
 
 
 def _place(source: start.Source, out: str | Path | None) -> Path:
-    """Where the picture goes; a name that is no picture's is refused before the work."""
-    if out is None:
-        return next_free(f"{start.name_of(source)}-rate", ".png")
-    if Path(out).suffix.lower() != ".png":
-        raise UserError(f"out={str(out)!r}; allowed: a name that ends with .png")
-    return Path(out)
+    """Where the picture goes; where it cannot go is refused before the work."""
+    picture = next_free(f"{start.name_of(source)}-rate", ".png") if out is None else Path(out)
+    if picture.is_dir():
+        raise UserError(f"out={str(picture)!r} is a folder; allowed: a file in it: {picture / 'rate.png'}")
+    if picture.suffix.lower() != ".png":
+        raise UserError(f"out={str(picture)!r}; allowed: a name that ends with .png")
+    there = next(parent for parent in picture.parents if os.path.lexists(parent))
+    if not there.is_dir():
+        raise UserError(f"out={str(picture)!r}, but {there} is no folder; give another --out")
+    return picture
 
 
 def rising(steps: int, lowest: float = LOWEST, highest: float = HIGHEST) -> list[float]:
