@@ -18,7 +18,7 @@ from foresay.train.average import Average, Averages, Ema, NtAsgd, Swa
 from foresay.train.checkpoint import load_checkpoint
 from foresay.train.evaluate import evaluate
 from foresay.train.progress import Watch
-from tests.train.made import batches, equal, make_trainer, weights
+from tests.train.made import Notes, batches, equal, make_trainer, weights
 from tests.train.stopping import train_to
 
 
@@ -212,6 +212,57 @@ def test_without_validation_the_averages_are_the_finished_model(tiny: dict, tmp_
     trainer.run()
     assert trainer.averages is not None and equal(run.model.tensors(), trainer.averages.tensors)
     assert not equal(run.model.tensors(), weights(trainer))
+
+
+def notes_of(recipe: dict, folder: Path, *words: str) -> list[str]:
+    notes = Notes()
+    make_trainer(recipe, folder, *words, watch=notes).run()
+    return [note for note in notes.notes if "averaged" in note]
+
+
+def test_when_swa_has_too_few_steps_it_is_said_before_the_first(tiny: dict, tmp_path: Path) -> None:
+    notes = Notes()
+    trainer = make_trainer(with_average(tiny, "swa"), tmp_path, "train.steps=20", watch=notes)
+    trainer._run = lambda: notes.note("runs")
+    trainer.run()
+    why = "swa is due first after step 25 of 20 (begin=0.75, every=10); lower train.average.every or"
+    assert notes.notes[0].startswith(f"warning: nothing will be averaged: {why}") and notes.notes[1:] == ["runs"]
+    words = ("train.steps=20", "train.average.every=6")  # after step 21
+    assert len(notes_of(with_average(tiny, "swa"), tmp_path / "a", *words)) == 1
+    words = ("train.steps=20", "train.average.every=5")
+    assert not notes_of(with_average(tiny, "swa"), tmp_path / "b", *words)
+
+
+@pytest.mark.parametrize("steps", [1, 7, 20, 39, 40, 41])
+@pytest.mark.parametrize("swa", [Swa(), Swa(begin=0.3, every=3), Swa(begin=0.0, every=40)])
+def test_swa_knows_whether_it_takes_any(swa: Swa, steps: int) -> None:
+    assert bool(swa.never(steps)) == (averaged(swa, steps)[1].count == 0)
+
+
+@pytest.mark.parametrize(
+    ("average", "words", "why"),
+    [
+        ("nt-asgd", ["data.share=0.0"], "waits for validation to stop improving, and there is no validation text"),
+        ("nt-asgd", ["train.eval_every=6"], "nt-asgd can begin at evaluation 7, and there were 4; lower train.eval"),
+        ("nt-asgd", ["train.eval_every=3", "train.lr=1e-5"], "which it did not (patience=5)"),
+        (
+            "swa",
+            ["train.eval_every=1", "train.patience=2", "train.lr=9.0", "train.average.every=6"],
+            "the run stopped at",
+        ),
+    ],
+)
+def test_what_was_never_averaged_is_told_at_the_end(
+    average: str, words: list[str], why: str, tiny: dict, tmp_path: Path
+) -> None:
+    (told,) = notes_of(with_average(tiny, average), tmp_path, *words)
+    assert told.startswith("warning: nothing was averaged, so the weights themselves are kept: ") and why in told
+
+
+def test_what_was_averaged_is_not_told(tiny: dict, tmp_path: Path) -> None:
+    assert not notes_of(with_average(tiny), tmp_path / "a", "train.steps=4")
+    words = ("train.average.patience=1", "train.eval_every=1", "train.lr=9.0", "train.steps=12")
+    assert not notes_of(with_average(tiny, "nt-asgd"), tmp_path / "b", *words)
 
 
 def test_a_skipped_step_is_not_taken(tiny: dict, tmp_path: Path) -> None:

@@ -43,6 +43,14 @@ class Average:
         """Whether averaging begins now, the validation losses so far being these."""
         return False
 
+    def never(self, steps: int) -> str:
+        """Why nothing can be averaged in so many steps; empty when something can."""
+        return ""
+
+    def missed(self, step: int, steps: int, losses: Sequence[float]) -> str:
+        """Why nothing was averaged in a run of `steps` that ended after `step`, its validation losses being these."""
+        return "every step it was due after was skipped"
+
 
 @part("average", "ema")
 class Ema(Average):
@@ -69,6 +77,20 @@ class Swa(Average):
         since = step - int(self.begin * steps)
         return since > 0 and since % self.every == 0
 
+    def never(self, steps: int) -> str:
+        first = int(self.begin * steps) + self.every
+        if first <= steps:
+            return ""
+        return (
+            f"swa is due first after step {first} of {steps} (begin={self.begin:g}, every={self.every}); "
+            "lower train.average.every or train.average.begin"
+        )
+
+    def missed(self, step: int, steps: int, losses: Sequence[float]) -> str:
+        first = int(self.begin * steps) + self.every
+        early = f"the run stopped at step {step}, and swa is due first after step {first}"
+        return early if step < first else super().missed(step, steps, losses)
+
 
 @part("average", "nt-asgd")
 class NtAsgd(Average):
@@ -83,6 +105,16 @@ class NtAsgd(Average):
     def begins(self, losses: Sequence[float]) -> bool:
         *before, now = losses
         return len(before) > self.patience and now > min(before[: -self.patience])
+
+    def missed(self, step: int, steps: int, losses: Sequence[float]) -> str:
+        if not losses:
+            return "nt-asgd waits for validation to stop improving, and there is no validation text"
+        if len(losses) < self.patience + 2:
+            return (
+                f"nt-asgd can begin at evaluation {self.patience + 2}, and there were {len(losses)}; "
+                "lower train.eval_every or train.average.patience"
+            )
+        return f"nt-asgd waits for validation to stop improving, which it did not (patience={self.patience})"
 
 
 class Averages:

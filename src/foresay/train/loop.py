@@ -119,10 +119,17 @@ class Trainer:
 
     def run(self) -> None:
         """Trains from the present step to the last one, or until validation stops improving."""
+        average = self.loop.optimizer.average
+        never = average.never(self.loop.steps) if average is not None else ""
+        if never:
+            self.watch.note(f"warning: nothing will be averaged: {never}")
         with closing(self.metrics):
             self._run()
             if self.counters.best is None:
                 self.evaluate()
+        if self.averages is not None and self.averages.count == 0 and not never:
+            why = self.averages.average.missed(self.counters.step, self.loop.steps, self.averages.losses)
+            self.watch.note(f"warning: nothing was averaged, so the weights themselves are kept: {why}")
 
     def _run(self) -> None:
         loop, counters = self.loop, self.counters
