@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,11 +26,23 @@ from foresay.train.progress import Metrics, Watch
 from tests.commands import Commands
 from tests.forks import Forks
 
+WORKING = ExitStack()  # locks of runs that train
+
+
+@pytest.fixture(autouse=True)
+def _nobody_works() -> Iterator[None]:
+    yield
+    WORKING.close()
+
+
+def lock(folder: Path) -> None:
+    fcntl.flock(WORKING.enter_context((folder / ".lock").open("w")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 def begun(folder: Path, steps: int = 100) -> Metrics:
     """A run that trains, as its files show it."""
     folder.mkdir()
-    (folder / ".lock").touch()
+    lock(folder)
     (folder / "recipe.yaml").write_text(f"task: language-model\ntrain: {{kind: loop, steps: {steps}}}\n")
     return Metrics(folder / "metrics.jsonl")
 
@@ -91,10 +106,47 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
         Seen(tmp_path / "run")
     with pytest.raises(UserError, match="none is no run: no such folder"):
         Seen(tmp_path / "none")
-    (tmp_path / "run" / ".lock").touch()  # the text is being prepared
+    lock(tmp_path / "run")  # the text is being prepared
     seen = Seen(tmp_path / "run")
     assert seen.look().state == "preparing" and "has not made a step yet" in text_of(seen)
     assert "⠒" not in text_of(seen)
+    WORKING.close()
+    assert seen.look().state == "stopped" and "stopped before it began" in text_of(seen)
+
+
+def test_a_run_that_nobody_works_on_has_stopped(tmp_path: Path) -> None:
+    folder = tmp_path / "my run"
+    metrics, seen = begun(folder), Seen(folder)
+    assert "preparing" in text_of(seen)
+    metrics.write(trained_line(30, 1.0))
+    assert "about 0:35 left" in text_of(seen)
+    WORKING.close()  # as the system does for a process that is killed
+    figures = seen.look()
+    assert (figures.state, figures.step, figures.seconds_left) == ("stopped", 30, None)
+    assert text_of(seen).splitlines()[1] == f"stopped at step 30; foresay train --resume '{folder}' goes on"
+    lock(folder)  # resumed; and looking did not keep the lock
+    assert seen.look().state == "training"
+    WORKING.close()
+    (folder / ".lock").unlink()
+    assert seen.look().state == "stopped"
+    (folder / ".lock").mkdir()  # cannot be known
+    assert seen.look().state == "training"
+
+
+def test_a_killed_training_is_seen_to_have_stopped(tiny: dict, tmp_path: Path, forks: Forks) -> None:
+    (tmp_path / "tiny.yaml").write_text(json.dumps(tiny | {"train": tiny["train"] | {"steps": 100_000}}))
+    words = ["foresay", "train", tmp_path / "tiny.yaml", "--out", tmp_path / "run", "--device", "cpu"]
+    process = forks.start(words)
+    until = time.monotonic() + 60
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    while not (metrics.exists() and b"tokens" in metrics.read_bytes()) and time.monotonic() < until:
+        time.sleep(0.01)
+    seen = Seen(tmp_path / "run")
+    state = seen.look().state
+    process.signal(signal.SIGKILL)
+    process.finish()
+    assert state == "training"
+    assert f"stopped at step {seen.look().step:,}; foresay train --resume {tmp_path / 'run'} goes on" in text_of(seen)
 
 
 def test_a_run_without_validation_and_with_a_loss_that_is_no_number(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """A run while it trains, seen from another terminal: its curve, how far it is, how long it still takes.
 
 Only files of the run are read, `metrics.jsonl` from where the last look ended, so that a look costs next to nothing;
-nothing is locked, and a run in any state can be looked at.
+a run in any state can be looked at. Whether someone works on it its lock tells, which is tried and let go at once.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import shlex
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -28,7 +31,7 @@ class Figures:
     """The last figures of a run; None where there are none yet."""
 
     run: str
-    state: str  # preparing, training or finished
+    state: str  # preparing, training, stopped or finished
     step: int = 0
     steps: int | None = None
     loss: float | None = None
@@ -63,9 +66,19 @@ class Seen:
             recipe = parse((self.folder / "recipe.yaml").read_text("utf-8"), str(self.folder / "recipe.yaml"))
             with suppress(KeyError, TypeError):
                 self.steps = int(recipe["train"]["steps"])
+        working = self._working()  # first: a run that nobody works on any more has written all it will
         finished = self._finished()  # before the lines: of a finished run all are there
         self._read_lines()
-        return self._figures(finished)
+        return self._figures("finished" if finished else None if working else "stopped")
+
+    def _working(self) -> bool:
+        """Whether a process holds the run's lock; True where that cannot be known."""
+        try:
+            with (self.folder / ".lock").open("rb") as file:  # closing it lets go
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno != errno.ENOENT
+        return False
 
     def _finished(self) -> bool:
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -97,9 +110,9 @@ class Seen:
         """(step, value) of each line that has the value."""
         return [(line["step"], line[name]) for line in self.lines if line.get(name) is not None]
 
-    def _figures(self, finished: bool) -> Figures:
+    def _figures(self, ended: str | None) -> Figures:
         trained = [line for line in self.lines if "tokens" in line]
-        state = "finished" if finished else "training" if self.lines else "preparing"
+        state = ended or ("training" if self.lines else "preparing")
         if not trained:
             return Figures(str(self.folder), state, steps=self.steps)
         last, valid = trained[-1], self.curve("valid_loss")
@@ -107,7 +120,7 @@ class Seen:
         seconds = max(last["seconds"] - first["seconds"], 1e-9)
         steps = self.steps if "loss" in last else last["step"]  # a model that counts has no steps
         best = min(valid, key=lambda point: point[1]) if valid else None
-        left = None if finished or steps is None else (steps - last["step"]) * seconds / (last["step"] - first["step"])
+        left = None if ended or steps is None else (steps - last["step"]) * seconds / (last["step"] - first["step"])
         return Figures(
             run=str(self.folder),
             state=state,
@@ -150,6 +163,10 @@ def frame(seen: Seen, figures: Figures, width: int = 100, rows: int = 14) -> Any
 def _progress(figures: Figures, changed: float | None) -> str:
     if figures.state == "preparing":
         return "preparing: it has not made a step yet"
+    if figures.state == "stopped" and figures.steps is None:  # no recipe.yaml: nothing to go on with
+        return "stopped before it began; give the same foresay train again"
+    if figures.state == "stopped":
+        return f"stopped at step {figures.step:,}; foresay train --resume {shlex.quote(figures.run)} goes on"
     said = [figures.state]
     if figures.loss is None and figures.steps == figures.step:
         said.append(f"counted {figures.tokens:,} tokens in {_clock(figures.seconds)}")
