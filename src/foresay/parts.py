@@ -9,8 +9,8 @@ A part is made from a recipe (`make("cell", {"kind": "lstm", "forget_bias": 0.0}
 (`instance.settings`), so that a model made of Python objects saves as a recipe (`describe`).
 
 A setting annotated with a base class that has a `part_kind` (also `Cell | str`, `list[Encoder]`, `Cell | None`)
-is a nested part: a name, a `{kind: ...}` or an object; without `kind` the default's kind is meant. A setting
-annotated with a dataclass is a group of settings, checked the same way.
+is a nested part: a name, a `{kind: ...}` or an object; without `kind` the default's, or the only one, is meant. A
+setting annotated with a dataclass is a group of settings, checked the same way.
 """
 
 from __future__ import annotations
@@ -183,8 +183,10 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
         if value is None and optional:
             return None
         if not setting.many:
-            if isinstance(value, dict) and "kind" not in value and isinstance(setting.default, str):
-                value = {"kind": setting.default, **value}
+            if isinstance(value, dict) and "kind" not in value:
+                only = names(setting.nested)
+                kind = setting.default if isinstance(setting.default, str) else only[0] if len(only) == 1 else None
+                value = value if kind is None else {"kind": kind, **value}
             return make(setting.nested, value, place)
         if not isinstance(value, list) or not value:
             raise UserError(f"{place}={shown(value)}; allowed: {spell(setting.annotation)}")

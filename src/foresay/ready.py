@@ -15,6 +15,7 @@ from foresay.data.shards import Shards
 from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.recipe import Recipe
+from foresay.start import Settings, words_of
 from foresay.train.choose import choose_for
 from foresay.train.folder import read_config
 from foresay.train.progress import Watch, watch_for
@@ -24,15 +25,15 @@ MINUTES = 10.0  # what a text is chosen tokens for when nothing says how long it
 Source = str | Path | dict[str, Any] | list[str]
 
 
-def prepare(source: Source, settings: Sequence[str] = (), *, watch: Watch | None = None) -> Prepared:
+def prepare(source: Source, settings: Settings = (), *, watch: Watch | None = None) -> Prepared:
     """Turns a text, a list of texts, or the text of a recipe into token shards, once; killed, it goes on where it was.
 
-    A text gets the tokens that `foresay train` would choose for it; `settings` are `["tokens.size=8000"]`.
+    A text gets the tokens that `foresay train` would choose for it; `settings` as for `train`.
     """
     watch = watch if watch is not None else watch_for()
     try:
         with watch.stage("preparing text") as tell:
-            return ready(source, settings, on_progress=lambda stage, done: tell(done, stage))
+            return ready(source, words_of(settings), on_progress=lambda stage, done: tell(done, stage))
     except KeyboardInterrupt:
         watch.note("stopped; the same command goes on where it was")
         raise

@@ -22,6 +22,7 @@ from torch import Tensor
 from foresay import recipe as recipes
 from foresay.data.cache import cache_folder
 from foresay.data.corpus import Corpus
+from foresay.data.places import own_part
 from foresay.data.prepare import Prepared, open_prepared, prepare
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
@@ -113,14 +114,25 @@ class Run:
             raise UserError("the text has no tokens; give at least one")
         return perplexity(math.fsum(s.nats for s in scored) / tokens)
 
-    def evaluate(self, data: str | None = None, *, split: str = "valid", limit: int | None = None) -> Measured:
-        """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text."""
+    def evaluate(
+        self,
+        data: str | None = None,
+        *,
+        split: str = "valid",
+        limit: int | None = None,
+        encoding: str | None = None,
+    ) -> Measured:
+        """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text.
+
+        Another text is read as the run's was, in `encoding` where that is given; of one with splits, `split` is taken.
+        """
         if split not in ("valid", "test"):
             raise UserError(f"split={split!r}; allowed: valid, test")
         recipe = self.recipe
         if data is not None:
-            read = replace(recipe.data.read, duplicates="count")
-            corpus = Corpus(train=str(data), unit=recipe.data.unit, share=0.0, read=read)
+            read = replace(recipe.data.read, duplicates="count", encoding=encoding or recipe.data.read.encoding)
+            place = str(own_part("data", data, split))
+            corpus = Corpus(train=place, unit=recipe.data.unit, share=0.0, read=read)
             shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
         else:
             prepared = self._prepared()

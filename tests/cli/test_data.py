@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import foresay
 from foresay import recipe as recipes
 from foresay.data.prepare import open_prepared
+from foresay.train.progress import Watch
 from tests.commands import Commands
 
 TEXT = "".join(f"line {i} of the text, {i * 7}\n" for i in range(200))
@@ -80,3 +82,31 @@ def test_training_on_them(call: Commands, text: Path, tmp_path: Path) -> None:
     odd.write_text(TEXT)
     assert call("train", odd, *small, "--encoding", "utf-8", "--out", "c").code == 0
     assert call("eval", "c", "--data", text).code == 0
+
+
+def test_texts_that_contradict_and_words_like_settings(call: Commands, text: Path, tmp_path: Path) -> None:
+    for words in ([text], ["lstm", text]):
+        line = call.refused("prepare", *words, "data.train=other.txt")
+        assert line == f"{text} and data.train are two texts; give one of them"
+    assert "data.train='data.csv' is no file" in call.refused("prepare", "data.csv")
+    assert "'encoder.size' is no setting" in call.refused("prepare", text, "encoder.size")
+    folder = tmp_path / "k=v"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    assert prepared(call, f"{folder}/*.txt", "tokens=bytes")["parts"]["train"]["documents"] == 1
+
+
+def test_other_commands_take_an_encoding_too(call: Commands, text: Path, tmp_path: Path) -> None:
+    latin = tmp_path / "latin.text"
+    latin.write_bytes("é wie nah\n".encode("latin-1") * 60)
+    called = call("vocabulary", latin, text, "--encoding", "latin-1", "--json", "--out", "v.png")
+    assert called.code == 0 and "latin.text, text.txt" in json.loads(called.out).values()
+    small = ["tokens=bytes", "train.steps=1", "encoder.size=8", "embedding.size=8", "output.tied=false"]
+    assert call("train", "lstm", text, *small, "--out", "a").code == 0
+    assert "is not UTF-8" in call.refused("eval", "a", "--data", latin)
+    assert call("eval", "a", "--data", latin, "--encoding", "latin-1").code == 0
+
+
+def test_settings_in_python_as_for_train(text: Path) -> None:
+    first = foresay.prepare(str(text), "tokens=words", watch=Watch()).folder
+    assert foresay.prepare(str(text), {"tokens": "words"}, watch=Watch()).folder == first

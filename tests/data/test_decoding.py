@@ -65,6 +65,28 @@ def test_a_file_in_another_encoding(tmp_path):
     assert "\ufffd" in lossy.tokens.pieces(range(len(lossy.tokens)))
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_utf16_without_its_mark(replace):
+    with pytest.raises(NotText, match=r"is not utf-16 \(.*BOM\); say utf-16-le or utf-16-be"):
+        decoded(b"plain text", "utf-16", replace)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_other_forms_of_unicode_are_named(tmp_path, encoding):
+    path = tmp_path / "a.txt"
+    path.write_bytes("text".encode(encoding))
+    for read in (Reading(), Reading(errors="replace")):
+        with pytest.raises(UserError, match=f"is {encoding.upper()}, not UTF-8: say so with --encoding {encoding}"):
+            Corpus(str(path), read=read).find()
+
+
+@pytest.mark.parametrize("name", ["utf8", "UTF-8", "U8"])
+def test_every_name_of_utf8_leaves_out_the_mark(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text("\ufefftext,id\na,1\n", encoding="utf-8")
+    assert Corpus(str(path), read=Reading(encoding=name)).find()["train"].bytes == 2
+
+
 @pytest.mark.parametrize("name", ["utf8000", "rot13", "base64"])
 def test_what_is_no_encoding(name):
     with pytest.raises(UserError, match=f"data.encoding='{name}' is no encoding; allowed: utf-8, latin-1"):

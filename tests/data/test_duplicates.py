@@ -9,6 +9,7 @@ from foresay.data.duplicates import Seen
 from foresay.data.prepare import prepare
 from foresay.data.source import Reading
 from foresay.text.characters import Characters
+from foresay.text.words import Words
 
 
 @given(batches=st.lists(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=12), max_size=6))
@@ -72,3 +73,25 @@ def test_files_with_the_same_text(tmp_path):
     )
     corpus = Corpus(str(tmp_path), share=0.0, read=Reading(duplicates="drop"))
     assert prepare(corpus, Characters(), 1, cache=tmp_path.parent / "c").train.documents == 2
+
+
+def test_the_vocabulary_is_learnt_from_what_is_kept(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + "zebra quagga\n" * 50 + "".join(f"cat {i}\n" for i in range(60)))
+    corpus = Corpus(str(path), share=0.0, read=Reading(duplicates="drop"))
+    found = prepare(corpus, Words(min_count=40), 1, cache=tmp_path / "c")
+    assert found.tokens.pieces(range(5, len(found.tokens))) == ["cat"]
+
+
+def test_rows_do_not_teach_a_newline(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\nab\nba\n")
+    found = prepare(Corpus(str(path), share=0.0), Characters(), 1, cache=tmp_path / "c")
+    assert found.tokens.pieces(range(5, len(found.tokens))) == ["a", "b"]
+
+
+def test_validation_that_is_the_train_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("text " * 50)
+    found = prepare(Corpus(str(path), valid=str(path)), Characters(), 1, cache=tmp_path / "c")
+    assert found.notes == ("data.valid: 1 file with the text of a train file: what is measured there is known",)

@@ -44,3 +44,29 @@ def test_a_file_in_a_list_must_be_text(tree):
     with pytest.raises(UserError, match="bad is binary"):
         names(tree, "a.txt", "bad")
     assert "bad" not in names(tree, "*")
+
+
+def test_data_sets_with_splits_in_lists_and_as_parts(tree, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    sets = {name: datasets.Dataset.from_dict({"text": [f"{name} text"] * 3}) for name in ("train", "validation")}
+    datasets.DatasetDict(sets).save_to_disk(tree / "both")
+    both, plain = str(tree / "both"), str(tree / "a.txt")
+    named = Corpus([both, plain]).named()
+    assert named == {"train": [tree / "both" / "train", plain], "valid": [tree / "both" / "validation"], "test": []}
+    assert Corpus(plain, valid=both).named()["valid"] == [tree / "both" / "validation"]
+    with pytest.raises(UserError, match=r"data.test='.*both' has no test text; name one of its splits"):
+        Corpus(plain, test=both).named()
+    monkeypatch.setenv("FORESAY_DATA", str(tree / "known"))
+    folder = tree / "known" / "ptb"
+    folder.mkdir(parents=True)
+    for name in ("train", "valid", "test"):
+        (folder / f"ptb.{name}.txt").write_text(name)
+    assert Corpus([plain, "ptb"]).named()["test"] == [folder / "ptb.test.txt"]
+    assert Corpus(plain, valid="ptb").named()["valid"] == [folder / "ptb.valid.txt"]
+
+
+def test_nothing_is_no_place():
+    with pytest.raises(UserError, match=r"data.train='' is no file, folder or known text"):
+        Corpus("").find()
+    with pytest.raises(UserError, match=r"'hub:' names no data set; allowed: hub:NAME"):
+        Corpus("hub:").find()

@@ -63,7 +63,12 @@ def test_objects_and_strings():
 @pytest.mark.parametrize(
     ("content", "column", "error", "message"),
     [
-        ('{"text": "a"}\n{"text": "b"\n', None, Damaged, "line 2 is no JSON (Expecting"),
+        (
+            '{"text": "a"}\n{"text": "b"\n',
+            None,
+            Damaged,
+            "line 2 is no JSON (Expecting ',' delimiter at col",
+        ),
         ('{"text": "a"}\n[1]\n', None, Damaged, "line 2 holds a list; allowed: an object such as {'text': '...'}"),
         ('{"text": "a"}\n{"text": 7}', None, Damaged, "line 2: text is a number, not a text"),
         ('{"tekst": "a", "b": 1}', None, NotText, "line 1 has the columns tekst, b and none called text"),
@@ -109,7 +114,37 @@ def test_a_folder_leaves_out_tables_without_the_column(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 def test_texts_as_one_stream(size):
-    stream, found = Joined(iter(["ab", "中", "\ud800"])), b""
+    stream, found = Joined(iter(["ab", "中", "\ud800"]), replace=True), b""
     while block := stream.read(size):
+        assert len(block) <= size
         found += block
-    assert found == b"ab\0" + "中".encode() + b"\0?\0"
+    assert found == b"ab\0" + "中".encode() + b"\0?\0" and stream.replaced == 1
+
+
+def test_half_a_character_is_a_mistake_unless_it_is_replaced(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "so \\ud83d far"}\n')
+    with pytest.raises(UserError, match=r"a\.jsonl holds half a character \('\\ud83d' in .*data.errors=replace"):
+        Corpus(str(path)).find()
+    found = Corpus(str(path), read=Reading(errors="replace")).find()["train"]
+    assert found.sources[0][1].replaced == 1
+
+
+def test_the_column_is_the_same_in_every_line():
+    with pytest.raises(Damaged, match="line 2 has no column 'text'; allowed: id"):
+        json_texts('{"text": "a", "id": "x"}\n{"id": "SECRET"}\n')
+    assert json_texts('{"body": "a"}\n{"body": "b", "id": 1}') == ["a", "b"]
+    assert json_texts('{"text": "   "}\n{"text": "a"}') == ["a"]
+
+
+def test_deep_json_is_no_fault_of_ours():
+    with pytest.raises(Damaged, match="line 1 is no JSON we can read"):
+        json_texts('{"text": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
+
+
+def test_where_a_row_begins():
+    with pytest.raises(Damaged, match=r"line 3 is no CSV \("):
+        csv_texts('a,text\n1,fine\n2,"open\n' + "3,x\n" * 100)
+    with pytest.raises(NotText, match="is empty; give a table"):
+        csv_texts("")
+    assert csv_texts("\n\nid,text\n1,a\n") == ["a"]

@@ -8,11 +8,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foresay.data.corpus import Corpus, Found
+from foresay.data.prepare import prepare
 from foresay.data.reading import lines
 from foresay.data.scan import scan
 from foresay.data.source import Source
-from foresay.data.split import Choice, split
+from foresay.data.split import Choice, _uniform, split
 from foresay.errors import UserError
+from foresay.text.characters import Characters
 
 TEXTS = st.lists(st.text(st.sampled_from("ab中é \n\n"), min_size=1, max_size=30), min_size=1, max_size=4)
 
@@ -112,3 +114,26 @@ def test_choices_do_not_depend_on_where_they_are_asked():
     assert 0.2 < whole.mean() < 0.3
     assert np.array_equal(whole, ~Choice(3, 0, 0.25, False).chosen(0, 4000))
     assert not np.array_equal(whole, Choice(3, 1, 0.25, True).chosen(0, 4000))
+
+
+def test_a_small_table_still_gives_one_row(tmp_path):
+    (tmp_path / "a.csv").write_text("text\none\ntwo\nthree\nfour\n")
+    (tmp_path / "b.txt").write_text("plain text\n" * 50)
+    for where in ("a.csv", ""):
+        for seed in range(8):
+            corpus = Corpus(str(tmp_path / where), holdout="seed", share=0.1)
+            found = prepare(corpus, Characters(), seed, cache=tmp_path.parent / "cache")
+            assert found.valid.documents >= 1 and found.train.documents >= 1
+            assert found.valid.documents + found.train.documents == (4 if where else 5)
+
+
+def test_files_and_rows_are_drawn_apart():
+    assert not np.array_equal(_uniform(1, 0, 0, 20), _uniform(1, 1, 0, 20))
+
+
+def test_a_share_that_cannot_be_is_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('"short"\n' * 50 + f'"{"long " * 2000}"\n')
+    found = prepare(Corpus(str(path)), Characters(), 1, cache=tmp_path / "c")
+    (note,) = (note for note in found.notes if note.startswith("held out"))
+    assert note.startswith("held out: 97.6 % of the text, not 10 %: its documents are few or of very different length")

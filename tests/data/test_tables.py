@@ -1,5 +1,6 @@
 """Parquet and Arrow files: which column, what it must hold, and files that are broken."""
 
+import gzip
 import json
 
 import pyarrow
@@ -42,6 +43,16 @@ def test_columns_that_cannot_be(tmp_path):
         texts(path, 2)
     with pytest.raises(Damaged, match="row 2 holds a zero byte"):
         texts(parquet(tmp_path, {"text": ["a", "b\0c"]}))
+
+
+def test_lists_of_texts_and_packed_files(tmp_path):
+    lists = pyarrow.array([["a", "b"], ["c", "d"]], pyarrow.list_(pyarrow.string(), 2))
+    with pytest.raises(NotText, match="column 'text' holds fixed_size_list"):
+        texts(parquet(tmp_path, {"text": lists}))
+    path = parquet(tmp_path, {"text": ["a"]})
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(NotText, match="is a packed Parquet file; unpack it"):
+        texts(path)
 
 
 @pytest.mark.parametrize("cut", [4, 100])

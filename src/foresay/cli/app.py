@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from foresay.errors import UserError
 
 if TYPE_CHECKING:
     from foresay.run import Run
@@ -40,19 +44,22 @@ def divided(words: list[str], encoding: str | None = None) -> tuple[str | list[s
     settings = [word for word in words if _is_setting(word)]
     sources = [_piped() if word == "-" else word for word in words if word not in settings]
     settings = [f"data.train={json.dumps(_piped())}" if word == "data.train=-" else word for word in settings]
+    texts = sources[1:] if sources and is_recipe(sources[0]) else sources
+    if texts and any(word.startswith("data.train=") for word in settings):
+        raise UserError(f"{texts[0]} and data.train are two texts; give one of them")
     if encoding is not None:
         settings.append(f"data.encoding={json.dumps(encoding)}")
-    if len(sources) > 1 and is_recipe(sources[0]):
-        texts = sources[1] if len(sources) == 2 else sources[1:]
-        sources, settings = sources[:1], [f"data.train={json.dumps(texts)}", *settings]
-    return sources[0] if len(sources) == 1 else sources, settings
+    if len(texts) < len(sources) and texts:
+        place = texts[0] if len(texts) == 1 else texts
+        sources, settings = sources[:1], [f"data.train={json.dumps(place)}", *settings]
+    return str(sources[0]) if len(sources) == 1 else sources, settings
 
 
 def _is_setting(word: str) -> bool:
     """Whether a word is meant as `key=value`, also when its value was forgotten (encoder.size)."""
-    if os.path.exists(word):  # noqa: PTH110 - any text
+    if os.path.exists(word) or (glob.has_magic(word) and glob.glob(word, recursive=True)):  # noqa: PTH110, PTH207
         return False
-    return "=" in word or word.split(".")[0] in ("data", "tokens", "train", "embedding", "encoder", "output")
+    return "=" in word or bool(re.fullmatch(r"(tokens|embedding|encoder|output|(train|data)\.[a-z]+)\.[a-z_]+", word))
 
 
 def _piped() -> str:

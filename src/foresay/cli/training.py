@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -95,6 +96,7 @@ def compare(
     data: Annotated[str | None, typer.Option(help="A text file or folder; by default the recipes' own.")] = None,
     minutes: Annotated[float | None, typer.Option(help="For the whole comparison; shared out equally.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/compare.")] = None,
+    encoding: Encoding = None,
     as_json: Json = False,
     device: Device = None,
 ) -> None:
@@ -103,6 +105,7 @@ def compare(
 
     names = [word for word in words if "=" not in word]
     settings = [word for word in words if "=" in word]
+    settings += [f"data.encoding={json.dumps(encoding)}"] if encoding is not None else []
     rows = study.compare(names, settings, data=data, minutes=minutes, out=out, device=device)
     if as_json:
         show_json(rows)

@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, app, load_run, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, app, load_run, show, show_json
 from foresay.errors import UserError
 
 
@@ -19,11 +19,12 @@ def evaluate(
     run: RunArgument,
     data: Annotated[str | None, typer.Option(help="A text file or folder; by default the run's own split.")] = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
+    encoding: Encoding = None,
     as_json: Json = False,
     device: Device = None,
 ) -> None:
     """Perplexity, bits per character and bits per byte of a run on its held-out text or on another."""
-    measured = load_run(run, device).evaluate(data, split=split)
+    measured = load_run(run, device).evaluate(data, split=split, encoding=encoding)
     if as_json:
         show_json(measured.as_dict())
         return

@@ -7,27 +7,31 @@ from typing import Annotated
 
 import typer
 
-from foresay.cli.app import Json, Words, app, rich, say, show_json
+from foresay.cli.app import Encoding, Json, app, divided, rich, say, show_json
 
 
 @app.command()
 def vocabulary(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="RUN|PREPARED|RECIPE|TEXT", help="Run, prepared text, recipe, text file or folder."),
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN|PREPARED|[RECIPE] [TEXT]... [KEY=VALUE]...",
+            help="Run, prepared text, recipe, texts; - is a pipe.",
+        ),
     ],
-    settings: Words = None,
     out: Annotated[
         Path | None, typer.Option(metavar="PICTURE", help="By default RUN/vocabulary.png or vocabulary.png.")
     ] = None,
     top: Annotated[int, typer.Option(help="How many symbols to name, most frequent and rarest.")] = 10,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """How well a vocabulary fits its text: coverage, unknowns, rare symbols, Zipf's law, hints, a picture."""
     from foresay.study.vocabulary import survey
     from foresay.study.vocabulary.table import table
 
-    found = survey.vocabulary(source, settings or [], out=out, top=top)
+    source, settings = divided(words, encoding)
+    found = survey.vocabulary(source, settings, out=out, top=top)
     if as_json:
         show_json(found.as_dict())
     else:

@@ -25,6 +25,24 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+class Buffered:
+    """Pieces that come in any size -> reads of the size asked for; a child gives `more`."""
+
+    def __init__(self) -> None:
+        self.held, self.at = b"", 0  # what came, and how far it was read
+
+    def more(self, size: int) -> bytes:
+        """About `size` bytes more; none at the end."""
+        raise AssertionError
+
+    def read(self, size: int, /) -> bytes:
+        while len(self.held) - self.at < size and (piece := self.more(size)):
+            self.held, self.at = self.held[self.at :] + piece, 0
+        found = self.held[self.at : self.at + size]
+        self.at += len(found)
+        return found
+
+
 class NotText(Exception):
     """A file that is no text, or not the kind of text asked for: why, and what to do. A folder leaves it out."""
 
@@ -66,39 +84,36 @@ class _Unpacked:
             raise Damaged(f"is damaged ({self.kind}: {error}); get it again") from None
 
 
-class _Zstd:
+class _Zstd(Buffered):
     """Frames one after the other; the library's own reader would take a file cut short for whole.
 
     What comes out of a few bytes has no limit: as many are taken at a time as give about `_OUT`, going by the last.
     """
 
     def __init__(self, raw: BinaryIO):
+        super().__init__()
         library = need("zstandard", "files", "a file packed with zstd")
         self.raw, self.error = raw, library.ZstdError
         self.frame = library.ZstdDecompressor().decompressobj
-        self.open = None
-        self.held, self.take = b"", _LEAST
+        self.open, self.take = None, _LEAST
 
-    def read(self, size: int, /) -> bytes:
-        pieces, got = [self.held], len(self.held)
-        while got < size:
+    def more(self, size: int) -> bytes:
+        while True:
             packed = self.open.unused_data if self.open is not None and self.open.eof else b""
             packed = packed or self.raw.read(self.take)
             if not packed:
                 if self.open is not None and not self.open.eof:
                     raise Damaged(_CUT.format("zstd"))
-                break
+                return b""
             if self.open is None or self.open.eof:
                 self.open = self.frame()
             try:
-                pieces.append(self.open.decompress(packed))
+                found = self.open.decompress(packed)
             except self.error as error:
                 raise Damaged(f"is damaged (zstd: {error}); get it again") from None
-            got += len(pieces[-1])
-            self.take = min(max(_OUT * len(packed) // max(len(pieces[-1]), 1), _LEAST), _MOST)
-        whole = b"".join(pieces)
-        self.held = whole[size:]
-        return whole[:size]
+            self.take = min(max(_OUT * len(packed) // max(len(found), 1), _LEAST), _MOST)
+            if found:
+                return found
 
 
 _CUT = "is cut short: its {} data end in the middle; get it again"

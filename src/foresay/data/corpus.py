@@ -57,11 +57,16 @@ class Corpus:
 
     def named(self) -> dict[str, list[Place]]:
         """The places of each part; a known set, or a data set with splits, brings its own valid and test."""
-        own = places.parts_of(self.train) if isinstance(self.train, str) else None
-        if own is None:
-            own = {"train": None, "valid": None, "test": None}
-        given = {"train": own["train"] or self.train, "valid": self.valid, "test": self.test}
-        return {part: _listed(value or own[part]) for part, value in given.items()}
+        given = {"train": _listed(self.train), "valid": _listed(self.valid), "test": _listed(self.test)}
+        found: dict[str, list[Place]] = {
+            part: [places.own_part(f"data.{part}", place, part) for place in where] for part, where in given.items()
+        }
+        for place in given["train"]:
+            own = places.parts_of(str(place)) or {}
+            for other in ("valid", "test"):
+                if not given[other] and (its := own.get(other)):
+                    found[other].append(its)
+        return found
 
     def sources(self, part: str) -> list[Source]:
         """The sources of a part, not yet scanned."""
@@ -113,4 +118,4 @@ def _read(source: Source, scan: Scan) -> Facts:
     try:
         return scan(source)
     except OSError as error:
-        raise UserError(f"{source.name} cannot be read: {error.strerror}; check its permissions") from None
+        raise UserError(f"{source.name} cannot be read: {error.strerror or error}; check the file") from None

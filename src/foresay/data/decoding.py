@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import codecs
 
-from foresay.data.compressed import NotText, Readable
+from foresay.data.compressed import Buffered, NotText, Readable
 from foresay.errors import UserError
 
 REPLACED = "\ufffd"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = {  # the longer ones first: UTF-32's begins as UTF-16's
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 def check_encoding(name: str) -> str:
@@ -29,39 +34,40 @@ def check_encoding(name: str) -> str:
     return found.name
 
 
-class Decoded:
+class Decoded(Buffered):
     """UTF-8 bytes of a stream in some encoding; `replaced` counts what was no text, when that is allowed."""
 
     def __init__(self, file: Readable, encoding: str, replace: bool):
-        name = "utf-8-sig" if encoding == "utf-8" else encoding
-        self.file, self.encoding = file, encoding
+        super().__init__()
+        self.encoding = check_encoding(encoding)
+        name = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        self.file = file
         self.decoder = codecs.getincrementaldecoder(name)("replace" if replace else "strict")
         # Reads beside the other: what only the first one has as U+FFFD was put there by it.
         self.without = codecs.getincrementaldecoder(name)("ignore") if replace else None
         self.offset = self.replaced = 0
-        self.held = b""
 
-    def read(self, size: int, /) -> bytes:
-        while len(self.held) < size:
+    def more(self, size: int) -> bytes:
+        text, content = "", b"-"
+        while content and not text:  # the first bytes of a character give none yet
             content = self.file.read(size)
+            if self.offset == 0 and self.encoding == "utf-8" and (problem := binary(content, 0, content)):
+                raise NotText(problem)
             text = self._decode(content)
             self.offset += len(content)
-            if "\0" in text:
-                raise NotText("is binary: it holds zero bytes; give text")
-            self.held += text.encode("utf-8", "replace")
-            if not content:
-                break
-        found, self.held = self.held[:size], self.held[size:]
-        return found
+        if "\0" in text:
+            raise NotText("is binary: it holds zero bytes; give text, or say its encoding")
+        return text.encode("utf-8", "replace")
 
     def _decode(self, content: bytes) -> str:
         pending = len(self.decoder.getstate()[0])
         try:
             text = self.decoder.decode(content, final=not content)
         except UnicodeDecodeError as error:
-            raise NotText(
-                not_text(error.object[error.start], self.offset - pending + error.start, self.encoding)
-            ) from None
+            at = self.offset - pending + error.start
+            raise NotText(not_text(error.object[error.start], at, self.encoding)) from None
+        except UnicodeError as error:  # UTF-16 without its mark
+            raise NotText(f"is not {self.encoding} ({error}); say {self.encoding}-le or {self.encoding}-be") from None
         if self.without is not None:
             kept = self.without.decode(content, final=not content)
             self.replaced += text.count(REPLACED) - kept.count(REPLACED)
@@ -78,10 +84,11 @@ def not_text(byte: int, offset: int, encoding: str = "utf-8") -> str:
 
 
 def binary(content: bytes, offset: int, first: bytes) -> str | None:
-    """What is said of a zero byte in a text; UTF-16 is text with zero bytes, and is told by its first two."""
+    """What is said of a zero byte in a text; UTF-16 and UTF-32 are text with zero bytes, told by their first."""
     nul = content.find(b"\0")
     if nul < 0:
         return None
-    if first.startswith(_UTF16):
-        return "is UTF-16, not UTF-8: say so with --encoding utf-16"
+    for mark, encoding in _MARKS.items():
+        if first.startswith(mark):
+            return f"is {encoding.upper()}, not UTF-8: say so with --encoding {encoding}"
     return f"is binary: a zero byte at offset {offset + nul}; give text in UTF-8, or say its encoding"

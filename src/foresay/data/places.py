@@ -24,7 +24,7 @@ Place = str | Path
 def parts_of(place: str) -> dict[str, Place | None] | None:
     """Train, valid and test of a place that brings its own; None for any other."""
     path = Path(place).expanduser()
-    if place.startswith(builtin.PREFIX):
+    if not place or place.startswith(builtin.PREFIX):
         return None
     if place.startswith(HUB):
         return dict(hub_parts(place))
@@ -36,6 +36,17 @@ def parts_of(place: str) -> dict[str, Place | None] | None:
     return None if known is None else dict(zip(("train", "valid", "test"), [*known, None, None], strict=False))
 
 
+def own_part(setting: str, place: Place, part: str) -> Place:
+    """The place itself, or its text for this part where it brings several."""
+    own = parts_of(str(place))
+    if own is None:
+        return place
+    found = own[part]
+    if found is None:
+        raise UserError(f"{setting}={str(place)!r} has no {part} text; name one of its splits, or another text")
+    return found
+
+
 def is_one_file(place: Place) -> bool:
     """Whether a place is one file: a problem with it is the user's mistake, not a file to be left out."""
     return str(place).startswith((builtin.PREFIX, HUB)) or Path(place).expanduser().is_file()
@@ -44,6 +55,8 @@ def is_one_file(place: Place) -> bool:
 def sources_of(setting: str, place: Place, read: Reading) -> list[Source]:
     """The sources of one place, in order."""
     name = str(place)
+    if not name:
+        raise builtin.no_such(setting, name)
     if name.startswith(builtin.PREFIX):
         return [builtin.builtin_source(name)]
     if name.startswith(HUB):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -88,7 +89,18 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
         if one.repeated:
             what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
             yield f"data.{name}: {_count(one.repeated, 'file')} with the text of another one: {what}"
+    trained = {facts.sha256 for _, facts in found["train"].sources}
+    for name in found.keys() - {"train"}:
+        if same := sum(facts.sha256 in trained for _, facts in found[name].sources):
+            yield f"data.{name}: {_count(same, 'file')} with the text of a train file: what is measured there is known"
     train, valid = prepared.train.meta, prepared.valid.meta if prepared.valid else None
+    if valid and "valid" not in found:
+        share = valid.bytes / max(valid.bytes + train.bytes, 1)
+        if not corpus.share / 2 <= share <= 2 * corpus.share:
+            yield (
+                f"held out: {100 * share:.1f} % of the text, not {100 * corpus.share:g} %: its documents are few or of "
+                "very different length; give data.valid, or try another data.holdout or seed"
+            )
     unit = "line" if corpus.unit == "line" else "document"
     if train.repeated and (dropped or train.repeated > _MANY * train.documents):
         what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
@@ -124,6 +136,14 @@ def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, lea
             name: [(facts.sha256, source.has_records) for source, facts in one.sources] for name, one in found.items()
         },
         "seed": seed if corpus.holdout == "seed" else None,
-        "vocabulary": tokens.pieces(range(len(tokens))) if learnt else None,
+        "vocabulary": _digest(tokens) if learnt else None,
     }
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def _digest(tokens: Tokens) -> str:
+    """SHA-256 of a learnt tokeniser as it is saved."""
+    with tempfile.TemporaryDirectory() as name:
+        tokens.save(Path(name))
+        files = [Path(name, file).read_bytes() for file in ("tokenizer.json", "text.json")]
+    return hashlib.sha256(b"".join(files)).hexdigest()

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foresay.data.compressed import Damaged, NotText, Readable
+from foresay.data.compressed import Buffered, Damaged, NotText, Readable
 from foresay.errors import nearest
 
 _BLOCK = 2**20
@@ -29,23 +29,37 @@ def json_lines(file: Readable, column: Column) -> Iterator[str]:
             continue
         try:
             found = json.loads(line)
-        except ValueError as error:
-            raise Damaged(f"line {number} is no JSON ({error}); mend or delete it") from None
-        text = found if isinstance(found, str) and column is None else _field(found, column, number)
-        if text:
+        except json.JSONDecodeError as error:
+            raise Damaged(
+                f"line {number} is no JSON ({error.msg} at column {error.colno}); mend or delete it"
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise Damaged(f"line {number} is no JSON we can read ({error}); mend or delete it") from None
+        if isinstance(found, str) and column is None:
+            text = found
+        else:
+            column = column or _only_or_text(found, number)
+            text = _field(found, column, number)
+        if text and not text.isspace():
             yield checked(text, f"line {number}")
 
 
-def _field(found: Any, column: str | None, number: int) -> str | None:
+def _only_or_text(found: Any, number: int) -> str:
+    """The column of all lines, by the first object."""
+    names = list(map(str, found)) if isinstance(found, dict) else [DEFAULT]
+    if len(names) != 1 and DEFAULT not in names:
+        raise NotText(no_column(None, names, f"line {number} "))
+    return names[0] if len(names) == 1 else DEFAULT
+
+
+def _field(found: Any, column: str, number: int) -> str | None:
     if not isinstance(found, dict):
-        raise Damaged(f"line {number} holds {_kind(found)}; allowed: an object such as {{'{DEFAULT}': '...'}}")
-    names = [str(name) for name in found]
-    name = column or (names[0] if len(names) == 1 else DEFAULT)
-    if name not in found:
-        raise (NotText if number == 1 else Damaged)(no_column(name if column else None, names, f"line {number} "))
-    text = found[name]
+        raise Damaged(f"line {number} holds {_kind(found)}; allowed: an object such as {{'{column}': '...'}}")
+    if column not in found:
+        raise (NotText if number == 1 else Damaged)(no_column(column, list(map(str, found)), f"line {number} "))
+    text = found[column]
     if text is not None and not isinstance(text, str):
-        raise Damaged(f"line {number}: {name} is {_kind(text)}, not a text; name another column with data.column")
+        raise Damaged(f"line {number}: {column} is {_kind(text)}, not a text; name another column with data.column")
     return text
 
 
@@ -57,22 +71,26 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
         {"delimiter": ",", "strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     )
     rows = csv.reader(lines, **style)
+    begins = 1  # the line on which the row begins that is being read
     try:
-        header = next(rows, [])
-        at, ahead = (_numbered(column, header), [header]) if isinstance(column, int) else (_named(column, header), [])
-        for row in ahead:
-            yield from _text(row[at], 1)
+        header = next((row for row in rows if row), None)
+        if header is None:
+            raise NotText("is empty; give a table with a header, or with data.column=1, 2, ... one without")
+        at = _numbered(column, header) if isinstance(column, int) else _named(column, header)
+        if isinstance(column, int):
+            yield from _text(header[at], 1)
+        begins = rows.line_num + 1
         for row in rows:
-            if not row:
-                continue
-            if len(row) != len(header):
+            if row and len(row) != len(header):
                 raise Damaged(
-                    f"line {rows.line_num} has {len(row)} fields, the first line has {len(header)}; mend the line "
+                    f"line {begins} has {len(row)} fields, the first line has {len(header)}; mend the line "
                     f"({'quote a field that holds a comma' if comma else 'a tab inside a field divides it'})"
                 )
-            yield from _text(row[at], rows.line_num)
+            if row:
+                yield from _text(row[at], begins)
+            begins = rows.line_num + 1
     except csv.Error as error:
-        raise Damaged(f"line {rows.line_num} is no CSV ({error}); mend it, or read it with data.format=text") from None
+        raise Damaged(f"line {begins} is no CSV ({error}); mend it, or read it with data.format=text") from None
 
 
 def _text(field: str, line: int) -> Iterator[str]:
@@ -103,7 +121,7 @@ def no_column(column: str | None, names: Sequence[str], where: str = "") -> str:
 
 
 def checked(text: str, where: str) -> str:
-    """A text without zero bytes, which divide texts here; lone surrogates, which JSON can spell, become "?"."""
+    """A text without zero bytes, which divide texts here."""
     if "\0" in text:
         raise Damaged(f"{where} holds a zero byte in its text; mend or delete it")
     return text
@@ -129,20 +147,32 @@ def _lines(file: Readable, keep_ends: bool = False) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-class Joined:
-    """Texts as one stream of UTF-8, each followed by a zero byte, which no text holds."""
+class Joined(Buffered):
+    """Texts as one stream of UTF-8, each followed by a zero byte, which no text holds.
 
-    def __init__(self, texts: Iterator[str], file: Readable | None = None):
-        self.texts, self.file, self.held = texts, file, b""
+    Half a character (a lone surrogate), which JSON can spell, is a mistake, or becomes "?" and is counted.
+    """
 
-    def read(self, size: int, /) -> bytes:
-        pieces, got = [self.held], len(self.held)
-        while got < size:
-            text = next(self.texts, None)
-            if text is None:
-                break
-            pieces.append(text.encode("utf-8", "replace") + b"\0")
+    def __init__(self, texts: Iterator[str], file: Readable | None = None, replace: bool = False):
+        super().__init__()
+        self.texts, self.file, self.replace = texts, file, replace
+        self.replaced = 0
+
+    def more(self, size: int) -> bytes:
+        pieces, got = [], 0
+        while got < size and (text := next(self.texts, None)) is not None:
+            pieces.append(self._encoded(text) + b"\0")
             got += len(pieces[-1])
-        whole = b"".join(pieces)
-        self.held = whole[size:]
-        return whole[:size]
+        return b"".join(pieces)
+
+    def _encoded(self, text: str) -> bytes:
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            if not self.replace:
+                shown = ascii(text[error.start])
+                raise Damaged(
+                    f"holds half a character ({shown} in {text[:20]!a}); mend it, or take data.errors=replace"
+                ) from None
+            self.replaced += sum("\ud800" <= character <= "\udfff" for character in text)
+            return text.encode("utf-8", "replace")

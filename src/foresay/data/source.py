@@ -18,7 +18,7 @@ from typing import BinaryIO, Literal
 
 from foresay.data import records, tables
 from foresay.data.compressed import PACKED_NAMES, Readable, packing, unpacked
-from foresay.data.decoding import Decoded
+from foresay.data.decoding import Decoded, check_encoding
 
 BLOCK = 2**20  # bytes read at a time
 
@@ -87,7 +87,7 @@ class Source:
     def _text(self, raw: BinaryIO) -> Readable:
         read = self.read
         file = unpacked(raw, packing(self.path) if self.path else None)
-        if self.format == "text" and (read.encoding, read.errors) == ("utf-8", "strict"):
+        if self.format == "text" and (check_encoding(read.encoding), read.errors) == ("utf-8", "strict"):
             return file
         file = Decoded(file, read.encoding, read.errors == "replace")
         if self.format == "text":
@@ -97,7 +97,7 @@ class Source:
             if self.format == "jsonl"
             else records.delimited(file, read.column, self.format == "csv")
         )
-        return records.Joined(texts, file)
+        return records.Joined(texts, file, read.errors == "replace")
 
     def _table(self) -> Stream:
         shares: list[float] = []
@@ -107,7 +107,7 @@ class Source:
             assert self.path is not None
             read = tables.parquet if self.format == "parquet" else tables.arrow_file
             texts = read(self.path, self.read.column, shares.append)
-        return Stream(records.Joined(texts), None, 1, shares)
+        return Stream(records.Joined(texts, replace=self.read.errors == "replace"), None, 1, shares)
 
 
 class Stream:
@@ -139,8 +139,9 @@ class Stream:
     @property
     def replaced(self) -> int:
         """How many bytes that were no text became U+FFFD so far."""
-        decoded = self.file.file if isinstance(self.file, records.Joined) else self.file
-        return decoded.replaced if isinstance(decoded, Decoded) else 0
+        joined = self.file if isinstance(self.file, records.Joined) else None
+        decoded = joined.file if joined else self.file
+        return (decoded.replaced if isinstance(decoded, Decoded) else 0) + (joined.replaced if joined else 0)
 
 
 def format_of(path: Path) -> str:

@@ -49,6 +49,7 @@ class Choice:
 
 
 Parts = dict[str, list[Stretch]]
+Scanned = Sequence[tuple[Source, Facts]]
 
 
 def split(corpus: Corpus, found: dict[str, Found], seed: int, held_block: int = HELD_BLOCK) -> Parts:
@@ -61,12 +62,7 @@ def split(corpus: Corpus, found: dict[str, Found], seed: int, held_block: int = 
         elif corpus.unit == "line":
             train, valid = _numbered(sources, corpus.share, seed)
         else:
-            tables = [pair for pair in sources if pair[0].has_records]
-            plain = [pair for pair in sources if not pair[0].has_records]
-            train, valid = _numbered(tables, corpus.share, seed)
-            blocks = _blocks(*plain[0], held_block) if len(sources) == len(plain) == 1 else [_whole(*p) for p in plain]
-            chosen = _choose(blocks, corpus.share, seed)
-            train, valid = train + chosen[0], valid + chosen[1]
+            train, valid = _documents(sources, corpus.share, seed, held_block)
         if not train or not valid:
             raise UserError(
                 f"data.train={corpus.train!r} is too small to hold out a share of {corpus.share}; "
@@ -80,7 +76,7 @@ def _whole(source: Source, facts: Facts) -> Stretch:
     return Stretch(source, facts.bom, facts.bytes)
 
 
-def _tail(sources: Sequence[tuple[Source, Facts]], share: float, lines: bool) -> tuple[list[Stretch], list[Stretch]]:
+def _tail(sources: Scanned, share: float, lines: bool) -> tuple[list[Stretch], list[Stretch]]:
     total = sum(facts.text_bytes for _, facts in sources)
     left = min(round(total * (1 - share)), total - 1)  # bytes that train may still take
     train: list[Stretch] = []
@@ -123,7 +119,7 @@ def _cut(whole: Stretch, boundary: int, between: bool) -> int:
     return boundary
 
 
-def _numbered(sources: Sequence[tuple[Source, Facts]], share: float, seed: int) -> tuple[list[Stretch], list[Stretch]]:
+def _numbered(sources: Scanned, share: float, seed: int) -> tuple[list[Stretch], list[Stretch]]:
     def chosen(held: bool) -> list[Stretch]:
         return [
             Stretch(source, facts.bom, facts.bytes, Choice(seed, i, share, held))
@@ -133,15 +129,25 @@ def _numbered(sources: Sequence[tuple[Source, Facts]], share: float, seed: int) 
     return chosen(False), chosen(True)
 
 
-def _choose(stretches: list[Stretch], share: float, seed: int) -> tuple[list[Stretch], list[Stretch]]:
-    """Whole stretches by their number; at least one is held out and one kept, the nearest to being so."""
-    if len(stretches) < 2:
-        return stretches, []
-    value = _uniform(seed, 0, 0, len(stretches))
-    held = value < min(max(share, float(np.sort(value)[0]) + 1e-12), float(np.sort(value)[-1]))
-    train = [stretch for stretch, out in zip(stretches, held, strict=True) if not out]
-    valid = [stretch for stretch, out in zip(stretches, held, strict=True) if out]
-    return _merged(train), _merged(valid)
+def _documents(sources: Scanned, share: float, seed: int, block: int) -> tuple[list[Stretch], list[Stretch]]:
+    """Rows of tables and plain files by their number; of one plain file alone, its blocks."""
+    tables = [pair for pair in sources if pair[0].has_records]
+    plain = [_whole(*pair) for pair in sources if not pair[0].has_records]
+    if len(sources) == len(plain) == 1:
+        plain = _blocks(*sources[0], block)
+    files = _uniform(seed, len(tables), 0, len(plain))
+    share = _reached(share, [_uniform(seed, i, 0, facts.documents) for i, (_, facts) in enumerate(tables)] + [files])
+    train, valid = _numbered(tables, share, seed) if share else ([], [])
+    train += _merged([stretch for stretch, value in zip(plain, files, strict=True) if value >= share])
+    valid += _merged([stretch for stretch, value in zip(plain, files, strict=True) if value < share])
+    return train, valid
+
+
+def _reached(share: float, values: list[np.ndarray]) -> float:
+    """The share moved so that at least one is held out and one kept, the nearest to being so; 0 for a single one."""
+    lowest = min(float(one.min()) for one in values if len(one))
+    highest = max(float(one.max()) for one in values if len(one))
+    return min(max(share, lowest + 1e-12), highest) if highest > lowest else 0.0
 
 
 def _blocks(source: Source, facts: Facts, size: int) -> list[Stretch]:

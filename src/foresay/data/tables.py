@@ -6,12 +6,14 @@ library. `hub:NAME` asks the library for a data set of the hub, which it keeps i
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from foresay.data.compressed import Damaged, NotText
+from foresay.data.compressed import Damaged, NotText, packing
 from foresay.data.records import DEFAULT, Column, checked, no_column
 from foresay.errors import UserError, nearest
 from foresay.extras import need
@@ -24,12 +26,15 @@ def parquet(path: Path, column: Column, on_share: Any) -> Iterator[str]:
     """The texts of a Parquet file; `on_share` is told the share of the rows read."""
     library = need("pyarrow.parquet", "files", "a Parquet file")
     arrow = need("pyarrow", "files", "a Parquet file")
+    if packing(path):
+        raise NotText("is a packed Parquet file; unpack it (Parquet is packed inside already)")
     try:
         with library.ParquetFile(path) as file:
             name = pick(column, file.schema_arrow)
             batches = file.iter_batches(batch_size=_ROWS, columns=[name])
-            yield from _texts(batches, file.metadata.num_rows, on_share)
-    except (arrow.ArrowInvalid, arrow.ArrowException) as error:
+            rows = max(file.metadata.num_rows, 1)
+            yield from _texts(batches, lambda done: on_share(done / rows))
+    except (arrow.ArrowException, OSError) as error:
         raise Damaged(f"is damaged or no Parquet ({_first(error)}); get it again") from None
 
 
@@ -39,19 +44,21 @@ def arrow_file(path: Path, column: Column, on_share: Any) -> Iterator[str]:
     try:
         with arrow.memory_map(str(path)) as mapped, arrow.ipc.open_stream(mapped) as file:
             name = pick(column, file.schema)
-            yield from _texts((batch.select([name]) for batch in file), 0, on_share)
-    except (arrow.ArrowInvalid, arrow.ArrowException) as error:
+            batches = (batch.select([name]) for batch in file)
+            yield from _texts(batches, lambda _: on_share(mapped.tell() / mapped.size()))
+        on_share(1.0)
+    except (arrow.ArrowException, OSError) as error:
         raise Damaged(f"is damaged or no Arrow stream ({_first(error)}); get it again") from None
 
 
-def _texts(batches: Any, rows: int, on_share: Any) -> Iterator[str]:
+def _texts(batches: Any, on_rows: Callable[[int], None]) -> Iterator[str]:
     done = 0
     for batch in batches:
         for text in batch.column(0).to_pylist():
             done += 1
             if text and not text.isspace():
                 yield checked(text, f"row {done}")
-        on_share(done / max(rows, done, 1))
+        on_rows(done)
 
 
 def pick(column: Column, schema: Any) -> str:
@@ -62,11 +69,18 @@ def pick(column: Column, schema: Any) -> str:
     name = column or (names[0] if len(names) == 1 else DEFAULT)
     if name not in names:
         raise NotText(no_column(column, names))
-    kind = str(schema.field(name).type)
-    if "string" not in kind or kind.startswith(("list", "struct", "map", "large_list")):
-        texts = [field.name for field in schema if "string" in str(field.type)]
+    if not _is_text(schema.field(name).type):
+        texts = [field.name for field in schema if _is_text(field.type)]
+        kind = schema.field(name).type
         raise NotText(f"column {name!r} holds {kind}, not text; columns with text: {', '.join(texts) or 'none'}")
     return name
+
+
+def _is_text(kind: Any) -> bool:
+    types = need("pyarrow.types", "files", "a table")
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def saved_files(folder: Path) -> list[Path] | None:
@@ -118,15 +132,20 @@ def hub_texts(name: str, column: Column, on_share: Any) -> Iterator[str]:
     rows = hub_rows(name)
     wanted = pick(column, rows.features.arrow_schema)
     batches = rows.select_columns([wanted]).with_format("arrow").iter(batch_size=_ROWS)
-    yield from _texts(batches, rows.num_rows, on_share)
+    yield from _texts(batches, lambda done: on_share(done / max(rows.num_rows, 1)))
 
 
+@functools.lru_cache(maxsize=8)
 def _load(whole: str) -> Any:
-    library = need("datasets", "hub", whole)
     name, _, config = whole.removeprefix(HUB).partition(":")
+    if not name:
+        raise UserError(f"{whole!r} names no data set; allowed: {HUB}NAME[:CONFIG][@SPLIT]")
+    library = need("datasets", "hub", whole)
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of each time it tries again
     bars = library.utils.logging.is_progress_bar_enabled()
     try:
         library.utils.logging.disable_progress_bar()
+        library.utils.logging.set_verbosity_error()
         return library.load_dataset(name, config or None)
     except Exception as error:  # the library raises what its many ways to fetch raise
         raise UserError(f"{whole} cannot be had: {_first(error)}; check the name and the network") from None

@@ -86,7 +86,10 @@ class Writer:
                     writer.keep()
                     kept = time.monotonic()
             if writer.meta.tokens == writer.meta.documents:
-                raise UserError(f"the {folder.name} text gives no tokens; give more text or another tokeniser")
+                remedy = (
+                    "more text" if folder.name == "train" else f"data.{folder.name}, another data.share, more text,"
+                )
+                raise UserError(f"the {folder.name} text gives no tokens; give {remedy} or another tokeniser")
             writer.meta.repeated = self.repeated[folder.name]
             writer.finish()
 
@@ -105,10 +108,12 @@ class Writer:
         """The text, or blocks spread evenly over it when the tokeniser wants fewer characters."""
         total = _size(part)
         wanted = total if self.tokens.sample is None else min(self.tokens.sample, total)
+        between = "" if self.tokens.cuts_anywhere else "\n"  # characters would learn the newline
         given = passed = 0
-        for block in self._blocks(part, "learn") if wanted else ():
+        blocks = self._blocks(part, "learn") if wanted else ()
+        for block in reading.watched(blocks, Seen(), drop=True) if self.drop else blocks:
             if given * total <= passed * wanted and block.texts:
-                yield "\n".join(block.texts)
+                yield between.join(block.texts)
                 given += block.read
             passed += block.read
 

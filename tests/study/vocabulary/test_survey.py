@@ -106,7 +106,7 @@ def test_the_command_for_programs(call: Commands, corpus: Path):
         (["SOURCE", "--out", "none/v.png"], "none/v.png cannot be written"),
         (["SOURCE", "--top", "-1"], "top=-1; allowed: an integer >= 0"),
         (["SOURCE", "tokens.size=x", "tokens=words"], "tokens.size='x'; allowed: an integer > 0"),
-        (["SOURCE", "tokens"], "'tokens' is no setting; allowed: key=value"),
+        (["SOURCE", "tokens.size"], "'tokens.size' is no setting; allowed: key=value"),
     ],
 )
 def test_mistakes(words: list[str], message: str, call: Commands, corpus: Path, tmp_path: Path):

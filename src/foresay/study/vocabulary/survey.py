@@ -10,14 +10,13 @@ from typing import Any
 from foresay import parts
 from foresay import recipe as recipes
 from foresay.data.prepare import Prepared
-from foresay.ready import ready, recipe_for
+from foresay.ready import Source, ready, recipe_for
 from foresay.study.vocabulary.facts import About, Facts, measure
 from foresay.study.vocabulary.hints import Hint, find_hints
 from foresay.study.vocabulary.picture import check_name, draw
 from foresay.train.progress import Watch, watch_for
 
 PICTURE = "vocabulary.png"
-Source = str | Path | dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def vocabulary(
     watch = watch if watch is not None else watch_for()
     try:
         with watch.stage("preparing text") as tell:
-            prepared = ready(source, words, on_progress=lambda _, done: tell(done))
+            prepared = ready(source, words, on_progress=lambda stage, done: tell(done, stage))
         for note in prepared.notes:
             watch.note(note)
         with watch.stage("counting symbols") as tell:
@@ -65,7 +64,7 @@ def vocabulary(
 
 def _run_folder(source: Source) -> Path | None:
     """The folder, if it is that of a run."""
-    if isinstance(source, dict) or not (Path(source) / "recipe.yaml").is_file():
+    if isinstance(source, (dict, list)) or not (Path(source) / "recipe.yaml").is_file():
         return None
     return Path(source)
 
@@ -76,5 +75,11 @@ def _about(source: Source, words: list[str], prepared: Prepared) -> About:
     if run is None and prepared.folder == Path(str(source)):
         return About(str(source), tokens)
     recipe = recipes.complete(recipes.read(run / "recipe.yaml")) if run else recipe_for(source, words)
-    name = "recipe" if isinstance(source, dict) else str(source) if run else Path(source).name
+    name = str(source) if run else _named(source)
     return About(name, tokens, parts.describe(recipe.data), recipe.train.batches.part_name)
+
+
+def _named(source: Source) -> str:
+    if isinstance(source, dict):
+        return "recipe"
+    return ", ".join(Path(place).name for place in (source if isinstance(source, list) else [source]))
