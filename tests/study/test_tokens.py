@@ -85,9 +85,14 @@ def test_sources(call: Commands, corpus: Path, tiny: dict, tmp_path: Path) -> No
 def test_mistakes_are_one_line(call: Commands, words: Path, corpus: Path) -> None:
     assert "settings cannot change it" in call.refused("tokens", words, "x", "tokens=bytes")
     assert "is no file, folder or known" in call.refused("tokens", "nowhere.txt", "x")
-    assert "normalise.kind is missing; allowed: steps" in call.refused(
-        "tokens", corpus, "x", "tokens.normalise.lowercase=true"
+    assert "tokens.normalise.lowercase='yes'; allowed: true or false" in call.refused(
+        "tokens", corpus, "x", "tokens.normalise.lowercase=yes"
     )
+
+
+def test_the_only_kind_need_not_be_named(call: Commands, corpus: Path) -> None:
+    called = call("tokens", corpus, "ÀB", "tokens.normalise.lowercase=true", "--json")
+    assert [stage["name"] for stage in json.loads(called.out)["stages"]] == ["given", "lowercase", "tokens"]
 
 
 def test_the_page_shows_what_is_printed(call: Commands, tmp_path: Path) -> None:
