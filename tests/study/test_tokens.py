@@ -13,6 +13,7 @@ import yaml
 from foresay.study.tokens import coloured, plain, show, tokens_of
 from foresay.text.saved import open_tokens
 from foresay.text.words import Words
+from foresay.train.folder import write_config
 from tests.commands import Commands
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "text.md"
@@ -88,6 +89,22 @@ def test_mistakes_are_one_line(call: Commands, words: Path, corpus: Path) -> Non
     assert "tokens.normalise.lowercase='yes'; allowed: true or false" in call.refused(
         "tokens", corpus, "x", "tokens.normalise.lowercase=yes"
     )
+
+
+@pytest.mark.parametrize("name", ["config.json", "recipe.yaml"])
+def test_a_run_without_its_tokeniser_is_no_text(call: Commands, words: Path, name: str) -> None:
+    (words / name).write_text("{}", "utf-8")
+    (words / "text.json").unlink()
+    assert f"text.json is missing, but {name} is there; copy it back" in call.refused("tokens", words, "x")
+
+
+@pytest.mark.parametrize("name", ["text.json", "tokenizer.json"])
+def test_the_tokeniser_of_a_run_must_be_its_own(call: Commands, words: Path, name: str) -> None:
+    write_config(words, "next", 10, "x.txt", ".")
+    assert call("tokens", words, "the").code == 0
+    path = words / name
+    path.write_text(path.read_text("utf-8") + " ", "utf-8")
+    assert f"{name} is damaged or not of this run" in call.refused("tokens", words, "the")
 
 
 def test_the_only_kind_need_not_be_named(call: Commands, corpus: Path) -> None:

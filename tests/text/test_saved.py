@@ -62,6 +62,10 @@ def nothing_learnt(about):
     about["learnt"] = {}
 
 
+def set_to(name, value):
+    return lambda about: about.update({name: value})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -69,6 +73,10 @@ def nothing_learnt(about):
         (older_lowercase, r"text.json has format 1; this version reads 2: prepare or train anew"),
         (no_such_kind, r"text.json: 'word' is no tokeniser; allowed: .*did you mean 'words'"),
         (no_phrases, r"text.json holds no phrases; prepare or train anew"),
+        (set_to("versions", None), r"text.json is damaged: versions is None; prepare or train anew"),
+        (set_to("versions", []), r"text.json is damaged: versions is \[\]; prepare or train anew"),
+        (set_to("learnt", []), r"text.json is damaged: learnt is \[\]; prepare or train anew"),
+        (set_to("tokens", []), r"text.json is damaged or of another program; prepare or train anew"),
         (nothing_learnt, r"text.json holds no phrases; prepare or train anew"),
     ],
 )
@@ -85,3 +93,17 @@ def test_other_steps_than_those_of_the_recipe_are_refused(tmp_path):
         UserError, match=r"text.json has normalise=None, not {'kind': 'steps'.*; set tokens.normalise to it"
     ):
         Words(normalise=Normalise(lowercase=True)).load(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["words", "blanks", "characters", "bytes", "subwords"])
+def test_a_vocabulary_with_a_hole_is_one_line(tmp_path, part):
+    tokens = parts.make("tokens", part, "tokens")
+    tokens.learn(["new york"])
+    tokens.save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    library = json.loads(path.read_text("utf-8"))
+    vocabulary = library["model"]["vocab"]
+    vocabulary[max(vocabulary, key=vocabulary.get)] = 99999
+    path.write_text(json.dumps(library), "utf-8")
+    with pytest.raises(UserError, match=r"tokenizer.json is damaged.*; prepare or train anew"):
+        open_tokens(tmp_path)

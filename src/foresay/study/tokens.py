@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from foresay.errors import UserError
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import UNK, Stage, Tokens
 
@@ -39,8 +40,16 @@ class Shown:
 def tokens_of(source: str, settings: Sequence[str] = ()) -> Tokens:
     """The tokeniser of a run or a prepared text; that of a recipe or a text is learnt first, as for training."""
     folder = Path(source)
-    if (folder / "text.json").is_file() and not settings:
-        return open_tokens(folder)
+    run = [name for name in ("config.json", "recipe.yaml") if (folder / name).is_file()]
+    if (folder / "text.json").is_file():
+        if "config.json" in run:
+            from foresay.train.folder import read_config
+
+            read_config(folder)
+        if not settings:
+            return open_tokens(folder)
+    elif run:
+        raise UserError(f"{folder / 'text.json'} is missing, but {run[0]} is there; copy it back, or train anew")
     from foresay.ready import ready
 
     return ready(source, settings).tokens

@@ -65,10 +65,11 @@ class ByteSubwords(Tokens):
         library = saved.read(Path(folder), self)
         try:
             self._use(library)
-        except KeyError as error:
+        except (KeyError, ValueError) as error:
             name = type(self).part_name  # pyright: ignore[reportAttributeAccessIssue]
+            reason = f"no byte is spelt {error}" if isinstance(error, KeyError) else "a newline is not one token"
             raise UserError(
-                f"{Path(folder) / 'tokenizer.json'} is none of tokens {name}: no byte is spelt {error}; train anew"
+                f"{Path(folder) / 'tokenizer.json'} is none of tokens {name}: {reason}; train anew"
             ) from None
 
     def _encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:

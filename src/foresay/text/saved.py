@@ -43,13 +43,16 @@ def read(folder: Path, tokens: Tokens) -> Tokenizer:
     for step in _STEPS:
         if settings.get(step) != ours.get(step):
             raise UserError(f"{path} has {step}={settings.get(step)}, not {ours.get(step)}; set tokens.{step} to it")
-    check_versions(about.get("versions", {}), _with_library(tokens), str(path))
+    check_versions(about["versions"], _with_library(tokens), str(path))
     path = folder / "tokenizer.json"
     text = _text(path)
     try:
         library = Tokenizer.from_str(text)
     except Exception as error:  # the library raises plain Exception for every kind of damage
         raise UserError(f"{path} is damaged or of another program ({error}); prepare or train anew") from None
+    ids = library.get_vocab(with_added_tokens=False).values()
+    if set(ids) != set(range(len(ids))):
+        raise UserError(f"{path} is damaged: the ids are not 0 to {len(ids) - 1}; prepare or train anew")
     if [library.id_to_token(i) for i in range(len(SPECIALS))] != list(SPECIALS):
         raise UserError(f"{path} is not Foresay's: ids 0-4 must be {' '.join(SPECIALS)}; give a folder Foresay wrote")
     return library
@@ -66,7 +69,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 def read_phrases(folder: Path) -> list[list[tuple[str, str]]]:
     """The phrases of each pass that `text.json` holds."""
-    found = _read_about(folder).get("learnt", {}).get("phrases")
+    found = _read_about(folder)["learnt"].get("phrases")
     try:
         passes = [[(str(a), str(b)) for a, b in pairs] for pairs in found]
     except (TypeError, ValueError):
@@ -80,8 +83,12 @@ def _read_about(folder: Path) -> dict[str, Any]:
     try:
         about = json.loads(text)
         settings, form, _ = about["tokens"], about["format"], about["tokens"]["kind"]
-    except (ValueError, KeyError, TypeError):
+        beside = [about.setdefault(name, {}) for name in ("versions", "learnt")]
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UserError(f"{path} is damaged or of another program; prepare or train anew") from None
+    for name, found in zip(("versions", "learnt"), beside, strict=True):
+        if not isinstance(found, dict):
+            raise UserError(f"{path} is damaged: {name} is {str(found)[:40]}; prepare or train anew")
     if form == 1 and not settings.pop("lowercase", False):
         return about
     if form != FORMAT:
