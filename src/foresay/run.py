@@ -28,6 +28,7 @@ from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.encode.encoder import State
 from foresay.errors import UserError
+from foresay.extras import MissingLibrary
 from foresay.models.task import Task
 from foresay.parts import Amount, Size, anew, fits, make
 from foresay.recipe import Recipe
@@ -240,6 +241,8 @@ def _recipe_of(folder: Path) -> Recipe:
         recipe = recipes.complete(recipes.read(path))
         recipe.tokens.load(folder)  # its files are whole (read_config): what does not fit them is the recipe
         return recipe
+    except MissingLibrary:
+        raise
     except UserError as error:
         raise UserError(f"{path} is damaged or not of this run: {error}") from None
 

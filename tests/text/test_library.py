@@ -5,6 +5,7 @@ from importlib import metadata
 
 import pytest
 
+from foresay import run
 from foresay.errors import UserError
 from foresay.text.library import versions
 from foresay.text.saved import open_tokens
@@ -39,3 +40,12 @@ def test_a_library_that_is_not_there_says_how_to_get_it(folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "snowballstemmer", None)
     with pytest.raises(UserError, match=r"stem snowball needs the library snowballstemmer .*foresay\[words\]"):
         open_tokens(folder)
+
+
+def test_a_library_that_is_not_there_is_no_damage_of_the_recipe(folder, monkeypatch):
+    recipe = {"task": "ngram", "data": {"train": "x.txt"}, "tokens": {"kind": "words", "stem": "snowball"}}
+    (folder / "recipe.yaml").write_text(json.dumps(recipe))
+    assert run._recipe_of(folder).tokens.encode("runs").tolist() == open_tokens(folder).encode("runs").tolist()
+    monkeypatch.setitem(__import__("sys").modules, "snowballstemmer", None)
+    with pytest.raises(UserError, match=r"^stem snowball needs the library snowballstemmer .*foresay\[words\]"):
+        run._recipe_of(folder)

@@ -64,18 +64,27 @@ def test_a_dictionary_of_ones_own_is_kept_by_its_lines(tmp_path: Path):
     [
         ("nowhere.txt", r"dictionary='nowhere.txt' cannot be read .*; give a UTF-8 file of words, one a line"),
         (["中", "云计算 0"], r"line 2 of the dictionary is '云计算 0'; allowed: a word, or a word and its count > 0"),
-        (["new york"], None),
+        (["中", "云计算 " + "9" * 5000], r"line 2 of the dictionary is '云计算 9{36}'\.\.\.; allowed: .* 12 digits"),
+        (["中", "new york"], r"line 2 of the dictionary is 'new york'; allowed: a word with a Chinese character"),
         (["一 二 三"], r"line 1 of the dictionary is '一 二 三'"),
         ([5], r"segment jieba: dictionary=\[5\]; allowed: a list, each text or text or null"),
     ],
 )
 def test_bad_dictionaries(dictionary, message):
-    if message is None:  # a word and its part of speech, as jieba's own files have it
-        assert Jieba(dictionary=dictionary).words == [("new", None)]
-        return
     with pytest.raises(UserError, match=message) as caught:
         Jieba(dictionary=dictionary)
     assert "\n" not in str(caught.value)
+
+
+def test_a_part_of_speech_may_stand_behind_as_in_jiebas_own_files():
+    assert Jieba(dictionary=["卡拉OK n", "云计算 30 n"]).words == [("卡拉OK", None), ("云计算", 30)]
+
+
+def test_blank_lines_of_a_file_are_counted(tmp_path: Path):
+    path = tmp_path / "mine.txt"
+    path.write_text("云计算\n\n\nnew\n", "utf-8")
+    with pytest.raises(UserError, match=r"line 4 of the dictionary is 'new'"):
+        Jieba(dictionary=str(path))
 
 
 def test_nothing_is_logged_and_no_cache_is_written(tmp_path: Path, monkeypatch, capfd):

@@ -2,9 +2,12 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foresay import parts
+from foresay.errors import UserError
 from foresay.text.vocabulary import Counts, Vocabulary
 
 
@@ -32,3 +35,13 @@ def test_specials_come_first_and_once():
     vocabulary = Vocabulary(counts.frequent(None))
     assert vocabulary.words == ["<pad>", "<unk>", "<start>", "<stop>", "<mask>", "word"]
     assert vocabulary.ids["word"] == 5 and len(vocabulary) == 6
+
+
+@pytest.mark.parametrize("part", ["words", "blanks", "characters"])
+def test_a_vocabulary_of_marks_alone_is_refused(part):
+    with pytest.raises(UserError, match=rf"tokens {part}: size=5; allowed: 6 or more .*: raise it"):
+        parts.make("tokens", {"kind": part, "size": 5}, "tokens")
+    assert len(parts.make("tokens", {"kind": part, "size": 6}, "tokens")) == 5  # nothing learnt yet
+    tokens = parts.make("tokens", {"kind": part, "min_count": 9}, "tokens")
+    with pytest.raises(UserError, match=rf"tokens {part}: min_count=9, but nothing .*; lower tokens.min_count"):
+        tokens.learn(["one two three"])

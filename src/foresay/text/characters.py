@@ -30,6 +30,7 @@ class Characters(Tokens):
 
     def __init__(self, size: Size | None = None, min_count: Size = 1, normalise: Normalise | str | None = None):
         super().__init__(normalise)
+        self._check_size(size)
         self.size, self.min_count = size, min_count
         self._use(np.empty(0, dtype=np.uint32))
 
@@ -44,8 +45,9 @@ class Characters(Tokens):
         counts[0xD800:0xE000] = 0  # lone surrogates are no characters
         order = np.argsort(-counts, kind="stable")  # stable: ties by code point
         kept = order[: int((counts >= self.min_count).sum())]
-        room = None if self.size is None else max(self.size - len(SPECIALS), 0)
+        room = None if self.size is None else self.size - len(SPECIALS)
         self._use(kept[:room].astype(np.uint32))
+        self._check_learnt(self.min_count)
 
     def _encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
         flat = self.ids[codes("".join(texts))]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import Any
 
-from foresay.errors import UserError
-from foresay.extras import need
+from foresay.extras import MissingLibrary, need
 
 
 def versions(steps: list[Any]) -> dict[str, str]:
@@ -20,7 +19,7 @@ def check_versions(saved: dict[str, str], steps: list[Any], place: str) -> None:
         need(step.library, step.extra, f"{step.part_kind} {step.part_name}")
     for library, installed in versions(steps).items():
         if saved.get(library) != installed:
-            raise UserError(
+            raise MissingLibrary(
                 f"{place} was made with {library} {saved.get(library)}, but {installed} is installed and may give "
                 f"other words; install that one: pip install {library}=={saved.get(library)}"
             )

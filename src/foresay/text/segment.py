@@ -5,7 +5,8 @@ does not know from how characters begin and end words. Its prefix dictionary is 
 is a file of code in a folder that others can write to.
 
 `dictionary` names a file of your own words, one a line (`云计算`, or `云计算 2000` with how frequent it is), or is a
-list of such lines. The part keeps the lines, not the name of the file: they are saved with the run.
+list of such lines. A word must hold a Chinese character: all else is split by the pattern of the tokens. The part
+keeps the lines, not the name of the file: they are saved with the run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from foresay.parts import part
 
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAN = re.compile(f"[{HAN}]")
-_LINE = re.compile(r"(\S+)(?: +([0-9]+))?(?: +[A-Za-z]+)?")
+_LINE = re.compile(r"(\S+)(?: +([0-9]{1,12}))?(?: +[A-Za-z]+)?")
 
 
 @part("segment", "jieba")
@@ -87,14 +88,18 @@ def _read(path: str) -> list[str]:
         raise UserError(
             f"segment jieba: dictionary={path!r} cannot be read ({error}); give a UTF-8 file of words, one a line"
         ) from None
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+    for i, line in lines:
+        _entry(line, i)  # here, where blank lines are still counted
+    return [line for _, line in lines]
 
 
 def _entry(line: str, number: int) -> tuple[str, int | None]:
     """A word and its count, if one is given."""
     match = _LINE.fullmatch(line.strip())
+    given = f"segment jieba: line {number} of the dictionary is {line[:40]!r}{'...' * (len(line) > 40)}"
     if match is None or (match[2] is not None and int(match[2]) == 0):
-        raise UserError(
-            f"segment jieba: line {number} of the dictionary is {line!r}; allowed: a word, or a word and its count > 0"
-        )
+        raise UserError(f"{given}; allowed: a word, or a word and its count > 0, of at most 12 digits")
+    if not _HAN.search(match[1]):
+        raise UserError(f"{given}; allowed: a word with a Chinese character in it: take the line out")
     return match[1], None if match[2] is None else int(match[2])

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from foresay.errors import UserError
 from foresay.text.normalise import Normalise
 
 SPECIALS = ("<pad>", "<unk>", "<start>", "<stop>", "<mask>")
@@ -95,6 +96,21 @@ class Tokens:
 
     def _encode_many(self, texts: Sequence[str]) -> list[np.ndarray]:
         raise AssertionError
+
+    def _check_size(self, size: int | None) -> None:
+        """Refuses a vocabulary that has room for the marks only."""
+        if size is not None and size <= len(SPECIALS):
+            name, least = type(self).part_name, len(SPECIALS) + 1  # pyright: ignore[reportAttributeAccessIssue]
+            raise UserError(f"tokens {name}: size={size}; allowed: {least} or more (the first 5 are marks): raise it")
+
+    def _check_learnt(self, min_count: int) -> None:
+        """Refuses a vocabulary that has nothing but the marks because `min_count` left nothing over."""
+        if len(self) == len(SPECIALS) and min_count > 1:
+            name = type(self).part_name  # pyright: ignore[reportAttributeAccessIssue]
+            raise UserError(
+                f"tokens {name}: min_count={min_count}, but nothing in the text stands so often; "
+                "lower tokens.min_count or give more text"
+            )
 
     def _stages(self, text: str) -> list[Stage]:
         """The steps of this tokeniser between the normalised text and its tokens."""

@@ -48,6 +48,7 @@ class WordTokens(Tokens):
         phrases: Phrases | str | None,
     ):
         super().__init__(normalise)
+        self._check_size(size)
         self.size, self.min_count = size, min_count
         self.segment, self.stem = cast("Jieba | None", segment), cast("Stem | None", stem)
         self.phrases = cast("Phrases | None", phrases)
@@ -114,11 +115,12 @@ class WordTokens(Tokens):
         return found
 
     def _learn(self, texts: Iterable[str]) -> None:
-        room = max(self.size - len(SPECIALS), 0)
+        room = self.size - len(SPECIALS)
         plain = self.segment is None and self.stem is None  # a shorter way to the same words
         words_of = self.split if plain else self._words_of
         words, passes = learn_words(texts, words_of, self.phrases, room, self.min_count)
         self._use(self._library(Vocabulary(words)), passes)
+        self._check_learnt(self.min_count)
 
     def _library(self, vocabulary: Vocabulary) -> Tokenizer:
         library = Tokenizer(models.WordLevel(vocabulary.ids, unk_token=SPECIALS[UNK]))
