@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +13,9 @@ from foresay.errors import UserError
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import UNK, Stage, Tokens
 
-_VISIBLE = str.maketrans({"\n": "⏎", "\t": "⇥", "\r": "␍"})
+_VISIBLE = {"\n": "⏎", "\t": "⇥", "\x7f": "␡"}
+_HIDDEN = ("Cc", "Cs", "Zl", "Zp")  # would move the cursor or break the line, or have no UTF-8
+_INDENT = 13
 _BACKGROUNDS = ("black on bright_cyan", "black on bright_yellow")
 
 
@@ -66,24 +70,34 @@ def plain(shown: Shown) -> str:
     return "\n".join([*lines, f"{'ids':<12} {' '.join(map(str, shown.ids))}", _figures(shown)])
 
 
-def coloured(shown: Shown) -> Any:
-    """For a terminal: every second piece on another background, unknown tokens red."""
+def coloured(shown: Shown, width: int = 80) -> Any:
+    """For a terminal: every second piece on another background, unknown tokens red; lines end between pieces."""
     from rich.text import Text
 
-    found = Text()
+    found = Text(no_wrap=True, overflow="ignore")  # its own wrapping takes blanks away
     for stage in shown.stages:
-        found.append(f"{stage.name:<12} ", "bold")
         ids = shown.ids if stage.name == "tokens" else None
-        _append(found, [_visible(piece) for piece in stage.pieces], ids)
-    found.append(f"{'ids':<12} ", "bold")
-    _append(found, [f" {i} " for i in shown.ids], shown.ids)
-    return found.append(_figures(shown))
+        _append(found, stage.name, [_visible(piece) for piece in stage.pieces], ids, width)
+    _append(found, "ids", [f" {i} " for i in shown.ids], shown.ids, width)
+    return found.append("\n".join(textwrap.wrap(_figures(shown), width)))
 
 
-def _append(text: Any, pieces: list[str], ids: list[int] | None) -> None:
+def _append(text: Any, name: str, pieces: list[str], ids: list[int] | None, width: int) -> None:
+    """One step; a piece that does not fit into what is left of a line begins the next, one longer than it is cut."""
+    from rich.cells import cell_len, chop_cells
+
+    room = max(width - _INDENT, 2)  # a wide character needs two
+    text.append(f"{name:<{_INDENT}}", "bold")
+    left = room
     for i, piece in enumerate(pieces):
-        background = "" if len(pieces) == 1 else _BACKGROUNDS[i % 2]
-        text.append(piece, "white on red" if ids is not None and ids[i] == UNK else background)
+        style = "" if len(pieces) == 1 else _BACKGROUNDS[i % 2]
+        style = "white on red" if ids is not None and ids[i] == UNK else style
+        for stretch in [piece] if cell_len(piece) <= room else chop_cells(piece, room):
+            if cell_len(stretch) > left:
+                text.append("\n" + " " * _INDENT)
+                left = room
+            text.append(stretch, style)
+            left -= cell_len(stretch)
     text.append("\n")
 
 
@@ -93,4 +107,10 @@ def _figures(shown: Shown) -> str:
 
 
 def _visible(piece: str) -> str:
-    return piece.translate(_VISIBLE)
+    """The piece with a sign for each character that is none itself: ⏎ for a newline, ␛ for escape, <U+2028>."""
+    return "".join(_sign(c) if unicodedata.category(c) in _HIDDEN else c for c in piece)
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
+    return _VISIBLE.get(character) or (chr(0x2400 + code) if code < 0x20 else f"<U+{code:04X}>")
