@@ -48,3 +48,8 @@ def test_what_is_none_stays(text):
 
 def test_runs_leave_one_blank():
     assert strip_emoji("good😀👍🏽❤️day, 中😀文") == "good day, 中 文"
+
+
+def test_a_run_of_joiners_goes_with_the_emoji_before_it():
+    assert strip_emoji("\u200d\u200da😀\u200d\u200d\u200db\u200d\u200d😀") == "\u200d\u200da b\u200d\u200d"
+    assert strip_emoji("a😀" + "\u200d" * 1_000_000 + "b") == "a b"  # hours, were each joiner a pass over the text

@@ -56,7 +56,10 @@ def test_stems_are_counted_and_encoded(tokens):
             r"stem snowball: language='englisch'; allowed: arabic, .*; did you mean 'english'",
         ),
         (lambda: Snowball("base"), r"language='base'; allowed"),
-        (lambda: Lemmas("english"), r"stem lemmas: language='english'; allowed: .*\ben\b"),
+        (lambda: Snowball("en"), r"language='en'; allowed: .*; did you mean 'english'\?"),
+        (lambda: Snowball("sr"), r"language='sr'; allowed: .*; did you mean 'serbian'\?"),
+        (lambda: Lemmas("english"), r"stem lemmas: language='english'; allowed: .*; did you mean 'en'\?"),
+        (lambda: Lemmas("German"), r"language='German'; allowed: .*; did you mean 'de'\?"),
     ],
 )
 def test_an_unknown_language_names_those_there_are(make, message):

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from foresay.text import word_learning
 from foresay.text.blanks import Blanks
 from foresay.text.normalise import Normalise
 from foresay.text.phrases import Phrases
@@ -115,3 +116,36 @@ def test_unknown_words_are_shown_and_not_joined():
     assert stages["split"] == ["i", "like", "new", "york", "new"]
     assert stages["phrases"] == ["i", "like", "new_york", "new"]
     assert tokens.encode("i new york").tolist() == [UNK, tokens.words.index("new_york")]
+
+
+class Read:
+    """Texts, and how often they were gone through."""
+
+    def __init__(self, texts):
+        self.texts, self.times = texts, 0
+
+    def __iter__(self):
+        self.times += 1
+        yield from self.texts
+
+
+def test_no_further_pass_is_made_when_one_joins_nothing():
+    texts = Read(["new york is\nbig\n" * 9])
+    tokens = Words(phrases=Phrases(threshold=1.0, min_count=1, passes=50))
+    tokens.learn(texts)
+    assert tokens.passes == [[("new", "york")], [("new_york", "is")]]
+    assert texts.times == 5  # words, pairs twice, pairs in vain, what is left
+
+
+def test_chunks_are_split_after_so_many_characters_too(monkeypatch):
+    made = []
+
+    class Noted(Counts):
+        def add(self, counts):
+            made.append(dict(counts))
+            super().add(counts)
+
+    monkeypatch.setattr(word_learning, "Counts", Noted)
+    monkeypatch.setattr(word_learning, "_CHARACTERS", 10)
+    words, _ = word_learning.learn_words(["aaaa bbbb", "aaaa", "c"], str.split, None, 9, 1)
+    assert words == ["aaaa", "bbbb", "c"] and made == [{"aaaa": 2, "bbbb": 1}, {"c": 1}]

@@ -26,6 +26,8 @@ def split(text, **settings):
         ("1,000.50, 3.", "1,000.50 , 3 ."),
         ("café naïve cafe\u0301", "café naïve cafe\u0301"),
         ("ラーメンがすき", "ラ ー メ ン が す き"),
+        ("می\u200cخواهم क्\u200dष soft\u00adhyphen", "می\u200cخواهم क्\u200dष soft\u00adhyphen"),
+        ("\u200ca\u200d \u00ad", "\u200c a \u200d \u00ad"),
         ("a_b <unk> <x>", "a _ b <unk> < x >"),
     ],
 )
@@ -43,6 +45,12 @@ def test_decode_joins_sensibly():
     text = "He said (twice): don't stop, 50%! 中文。 ok"
     tokens.learn([text])
     assert tokens.decode(tokens.encode(text)) == text
+
+
+def test_half_width_kana_stand_without_blanks():
+    tokens = Words()
+    tokens.learn(["ﾗｰﾒﾝ ok"])
+    assert tokens.decode(tokens.encode("ﾗｰﾒﾝ ok")) == "ﾗｰﾒﾝ ok"
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))

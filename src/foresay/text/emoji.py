@@ -41,9 +41,10 @@ def strip_emoji(text: str) -> str:
     gone = _emoji()[code]
     if not gone.any():
         return text
-    joins = code == ord(_ZWJ) if _ZWJ in text else np.zeros(0, bool)
-    while joins.any() and (more := joins[1:] & gone[:-1] & ~gone[1:]).any():  # those after an emoji
-        gone[1:] |= more
+    if _ZWJ in text:
+        joins = code == ord(_ZWJ)
+        before = np.maximum.accumulate(np.where(joins, 0, np.arange(len(code))))  # what a run of ZWJ stands after
+        gone |= joins & gone[before]
     return take_out(code, gone)
 
 

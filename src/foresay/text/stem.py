@@ -1,6 +1,6 @@
 """Words -> their stems or lemmas: running -> run, apples -> apple, has -> have.
 
-`snowball` cuts endings by rule (Porter's stemmers): fast, for 30 languages, and what is left need not be a word
+`snowball` cuts endings by rule (Porter's stemmers): fast, for 34 languages, and what is left need not be a word
 (happiness -> happi). `lemmas` looks the dictionary form up: has -> have, better -> good. Both take one word at a time,
 without its sentence. They know words in lower case best: set normalise.lowercase.
 """
@@ -20,6 +20,16 @@ from foresay.parts import part
 from foresay.text.tokens import SPECIALS, UNK
 
 REMEMBERED = 2**16  # words
+# snowballstemmer names a language in English, simplemma by its code.
+_CODES = (
+    "arabic ar, armenian hy, basque eu, catalan ca, czech cs, danish da, dutch nl, english en, esperanto eo, "
+    "estonian et, finnish fi, french fr, german de, greek el, hindi hi, hungarian hu, indonesian id, irish ga, "
+    "italian it, lithuanian lt, nepali ne, norwegian nb, persian fa, polish pl, portuguese pt, romanian ro, "
+    "russian ru, serbian hbs, sesotho st, spanish es, swedish sv, tamil ta, turkish tr, yiddish yi"
+)
+_OTHER_NAME: dict[str, str] = {"no": "norwegian", "sr": "serbian"}
+for _name, _code in map(str.split, _CODES.split(", ")):
+    _OTHER_NAME |= {_name: _code, _code: _name}
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -90,6 +100,6 @@ class Lemmas(Stem):
 def _check(name: str, language: str, known: Iterable[str]) -> None:
     allowed = sorted(known)
     if language not in allowed:
-        raise UserError(
-            f"stem {name}: language={language!r}; allowed: {', '.join(allowed)}{nearest(language, allowed)}"
-        )
+        other = _OTHER_NAME.get(language.lower())
+        meant = f"; did you mean '{other}'?" if other in allowed else nearest(language, allowed)
+        raise UserError(f"stem {name}: language={language!r}; allowed: {', '.join(allowed)}{meant}")

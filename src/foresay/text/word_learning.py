@@ -21,6 +21,7 @@ from foresay.text.tokens import repeatable
 from foresay.text.vocabulary import Counts
 
 _DRAIN = 2**18  # different chunks counted before they are split into words
+_CHARACTERS = 2**24  # of text read before, as a chunk can be a whole line of Chinese
 WordsOf = Callable[[str], list[str]]  # of a chunk without white space
 Passes = list[list[Pair]]
 
@@ -39,8 +40,11 @@ def learn_words(
     for _ in range(phrases.passes):
         pairs = Pairs()
         counted = _count_units(joiner, (phrased.units([text]) for text in texts), pairs)
-        passes.append(_choose(phrases, joiner, counted, pairs))
-        joiner.add(passes[-1])
+        chosen = _choose(phrases, joiner, counted, pairs)
+        if not chosen:  # a further pass would count the same
+            break
+        passes.append(chosen)
+        joiner.add(chosen)
     left = _count_units(joiner, (phrased.units([text]) for text in texts))
     for word, often in zip(joiner.words[FIRST:], left[FIRST:].tolist(), strict=True):
         counts.seen[word] = often
@@ -59,10 +63,13 @@ def _count_words(texts: Iterable[str], words_of: WordsOf) -> Counts:
         counts.add(words)
         chunks.clear()
 
+    characters = 0
     for text in texts:
         chunks.update(text.split())
-        if len(chunks) > _DRAIN:
+        characters += len(text)
+        if len(chunks) > _DRAIN or characters > _CHARACTERS:
             drain()
+            characters = 0
     drain()
     return counts
 

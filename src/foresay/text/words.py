@@ -1,8 +1,8 @@
 """Words and punctuation: `A 11-year-old boy, don't` -> A 11 - year - old boy , don't
 
-One token is: a word (letters, with inner apostrophes), a number (3.14 and 1,000 are one), one Chinese character (or,
-with a segmenter, a Chinese word) or kana, or one mark of any other kind. Decoding joins with blanks, except before
-, . ; : ! ? % ) ] }, after ( [ {, and between Chinese characters and kana.
+One token is: a word (letters, with inner apostrophes, joiners and soft hyphens), a number (3.14 and 1,000 are one), one
+Chinese character (or, with a segmenter, a Chinese word) or kana, or one mark of any other kind. Decoding joins with
+blanks, except before , . ; : ! ? % ) ] }, after ( [ {, and between Chinese characters and kana.
 """
 
 from __future__ import annotations
@@ -18,11 +18,16 @@ from foresay.text.stem import Stem
 from foresay.text.word_tokens import SPACE, WordTokens
 
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
+# Inside a word they only shape it: zero-width (non-)joiners of Persian and Indic scripts, soft hyphens.
+_SHAPING = "\u200c\u200d\u00ad"
 _LETTERS = rf"[\p{{L}}\p{{M}}&&[^{_CJK}]]+"
 # What the pattern gives on plain ASCII, for Python's faster engine.
 _ASCII = re.compile(r"<unk>|[A-Za-z]+(?:'[A-Za-z]+)*|[0-9]+(?:[.,][0-9]+)*|\S")
 # Chinese characters, kana and their marks, which stand without blanks.
-_WIDE = r"[\u2e80-\u2eff\u3001-\u301b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff1f\U00020000-\U0003ffff]"
+_WIDE = (
+    r"[\u2e80-\u2eff\u3001-\u301b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff1f\uff66-\uff9f"
+    r"\U00020000-\U0003ffff]"
+)
 _NO_BLANK = re.compile(rf" (?=[,.;:!?%)\]}}])|(?<=[(\[{{]) |(?<={_WIDE}) (?={_WIDE})")
 
 
@@ -30,7 +35,7 @@ _NO_BLANK = re.compile(rf" (?=[,.;:!?%)\]}}])|(?<=[(\[{{]) |(?<={_WIDE}) (?={_WI
 class Words(WordTokens):
     """Words, numbers and punctuation marks; rare words become <unk>."""
 
-    pattern = rf"<unk>|[{_CJK}]|{_LETTERS}(?:['’]{_LETTERS})*|\p{{N}}+(?:[.,]\p{{N}}+)*|[^{SPACE}]"
+    pattern = rf"<unk>|[{_CJK}]|{_LETTERS}(?:(?:['’]|[{_SHAPING}]+){_LETTERS})*|\p{{N}}+(?:[.,]\p{{N}}+)*|[^{SPACE}]"
 
     def __init__(
         self,
