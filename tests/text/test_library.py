@@ -27,12 +27,17 @@ def test_versions_are_saved(folder):
     assert json.loads((folder / "text.json").read_text())["versions"] == {"snowballstemmer": installed}
 
 
-@pytest.mark.parametrize("saved", [{"snowballstemmer": "1.0"}, {}])
-def test_another_version_is_refused(folder, saved):
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        ({"snowballstemmer": "1.0"}, r"made with snowballstemmer 1\.0, but .* install snowballstemmer==1\.0"),
+        ({}, "does not say which snowballstemmer it was made with; prepare or train anew"),
+    ],
+)
+def test_another_version_is_refused(folder, saved, message):
     path = folder / "text.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"versions": saved}))
-    made = saved.get("snowballstemmer")
-    with pytest.raises(UserError, match=rf"made with snowballstemmer {made}, but .* install snowballstemmer=={made}"):
+    with pytest.raises(UserError, match=message):
         open_tokens(folder)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import Any
 
+from foresay.errors import UserError
 from foresay.extras import MissingLibrary, need
 
 
@@ -18,8 +19,11 @@ def check_versions(saved: dict[str, str], steps: list[Any], place: str) -> None:
     for step in steps:
         need(step.library, step.extra, f"{step.part_kind} {step.part_name}")
     for library, installed in versions(steps).items():
-        if saved.get(library) != installed:
+        wanted = saved.get(library)
+        if wanted is None:
+            raise UserError(f"{place} does not say which {library} it was made with; prepare or train anew")
+        if wanted != installed:
             raise MissingLibrary(
-                f"{place} was made with {library} {saved.get(library)}, but {installed} is installed and may give "
-                f"other words; install that one: pip install {library}=={saved.get(library)}"
+                f"{place} was made with {library} {wanted}, but {installed} is installed and may give other words; "
+                f"install that one: pip install {library}=={wanted}"
             )
