@@ -8,20 +8,17 @@ from typing import Any
 
 from foresay import parts
 from foresay import recipe as recipes
-from foresay.data.cache import cache_folder
 from foresay.data.prepare import Prepared, open_prepared
 from foresay.data.prepare import prepare as prepare_corpus
 from foresay.data.shards import Shards
 from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.recipe import Recipe
-from foresay.start import Settings, words_of
+from foresay.start import DEFAULT_MINUTES, Settings, words_of
 from foresay.train.choose import choose_for
-from foresay.train.folder import read_config
 from foresay.train.progress import Watch, watch_for
-from foresay.train.resume import own_text
+from foresay.train.resume import own_prepared
 
-MINUTES = 10.0  # what a text is chosen tokens for when nothing says how long it is trained on
 Source = str | Path | dict[str, Any] | list[str]
 
 
@@ -47,7 +44,9 @@ def ready(source: Source, settings: Sequence[str] = (), *, on_progress: Progress
     if folder is not None and (folder / "text.json").is_file():
         if settings:
             raise UserError(f"{folder} is finished: settings cannot change it; give its recipe.yaml and the settings")
-        return _of_run(folder, on_progress) if (folder / "recipe.yaml").is_file() else open_prepared(folder)
+        if not (folder / "recipe.yaml").is_file():
+            return open_prepared(folder)
+        return own_prepared(folder, recipes.complete(recipes.read(folder / "recipe.yaml")), on_progress)
     recipe = recipe_for(source, settings)
     return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress)
 
@@ -75,17 +74,5 @@ def recipe_for(source: Source, settings: Sequence[str] = ()) -> Recipe:
     if isinstance(source, dict) or recipes.is_recipe(source):
         raw = recipes.read(source)
     else:
-        raw = choose_for(source, settings, "cpu", MINUTES).recipe
+        raw = choose_for(source, settings, "cpu", DEFAULT_MINUTES).recipe
     return recipes.complete(recipes.override(raw, list(settings))[0])
-
-
-def _of_run(folder: Path, on_progress: Progress | None) -> Prepared:
-    """The text a run was trained on: in the cache, else prepared again from where the recipe found it."""
-    name = read_config(folder)["data"]
-    if (cache_folder() / name).is_dir():
-        return open_prepared(cache_folder() / name)
-    recipe: Recipe = recipes.complete(recipes.read(folder / "recipe.yaml"))
-    prepared = prepare_corpus(own_text(folder, recipe), recipe.tokens, recipe.seed, on_progress=on_progress)
-    if prepared.folder.name != name:
-        raise UserError(f"the text of {folder} has changed since it was trained; give a recipe or a text")
-    return prepared

@@ -20,23 +20,22 @@ import torch
 from torch import Tensor
 
 from foresay import recipe as recipes
-from foresay.data.cache import cache_folder
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
-from foresay.data.prepare import Prepared, open_prepared, prepare
+from foresay.data.prepare import prepare
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.models.task import Task
-from foresay.parts import Amount, Size, anew, fits, make
+from foresay.parts import Amount, Size, fits, make
 from foresay.recipe import Recipe
 from foresay.text.tokens import STOP, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model
-from foresay.train.resume import own_text
+from foresay.train.resume import own_prepared
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
@@ -136,24 +135,11 @@ class Run:
             corpus = Corpus(train=place, unit=recipe.data.unit, share=0.0, read=read)
             shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
         else:
-            prepared = self._prepared()
+            prepared = own_prepared(self.folder, recipe)
             shards = prepared.valid if split == "valid" else prepared.test
         if shards is None:
             raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
         return evaluate(self.model, recipe.train.batches, shards, limit=limit)
-
-    def _prepared(self) -> Prepared:
-        """The run's own text: its shards where they still are, else prepared again and checked to be the same."""
-        name = read_config(self.folder)["data"]
-        if (cache_folder() / name).is_dir():
-            return open_prepared(cache_folder() / name)
-        try:
-            prepared = prepare(own_text(self.folder, self.recipe), anew(self.recipe.tokens), self.recipe.seed)
-        except UserError as error:
-            raise UserError(f"the text {self.folder} was trained on: {error}; or give a text to measure on") from None
-        if prepared.folder.name != name:
-            raise UserError(f"the text of {self.folder} has changed since it was trained; give a text to measure on")
-        return prepared
 
     def generate(
         self,

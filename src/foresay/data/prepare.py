@@ -90,7 +90,7 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
             what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
             yield f"data.{name}: {_count(one.repeated, 'file')} with the text of another one: {what}"
     trained = {facts.sha256 for _, facts in found["train"].sources}
-    for name in found.keys() - {"train"}:
+    for name in list(found)[1:]:  # train is the first
         if same := sum(facts.sha256 in trained for _, facts in found[name].sources):
             yield f"data.{name}: {_count(same, 'file')} with the text of a train file: what is measured there is known"
     train, valid = prepared.train.meta, prepared.valid.meta if prepared.valid else None

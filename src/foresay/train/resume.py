@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 from foresay import parts
 from foresay import recipe as recipes
-from foresay.data.prepare import Prepared
+from foresay.data.cache import cache_folder
+from foresay.data.prepare import Prepared, open_prepared, prepare
+from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.folder import located, read_config
@@ -102,6 +104,21 @@ def own_text(folder: Path, recipe: Recipe) -> Any:
     return parts.make(
         "data", about | {name: found(about[name]) for name in ("train", "valid", "test") if name in about}
     )
+
+
+def own_prepared(folder: Path, recipe: Recipe, on_progress: Progress | None = None) -> Prepared:
+    """The run's own text: its shards where they still are, else prepared again and checked to be the same."""
+    name = read_config(folder)["data"]
+    if (cache_folder() / name).is_dir():
+        return open_prepared(cache_folder() / name)
+    tokens = parts.anew(recipe.tokens)
+    try:
+        prepared = prepare(own_text(folder, recipe), tokens, recipe.seed, on_progress=on_progress)
+    except UserError as error:
+        raise UserError(f"the text {folder} was trained on: {error}; or give a text to measure on") from None
+    if prepared.folder.name != name:
+        raise UserError(f"the text of {folder} has changed since it was trained; give a text to measure on")
+    return prepared
 
 
 def check_same_text(folder: Path, prepared: Prepared) -> None:
