@@ -11,9 +11,11 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow
-import pyarrow.parquet
-import zstandard
+import pytest
+
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
+zstandard = pytest.importorskip("zstandard")
 
 LINES = [
     'He said "no, never".',

@@ -9,6 +9,9 @@ from foresay.text.blanks import Blanks
 from foresay.text.stem import Lemmas, Snowball
 from foresay.text.words import Words
 
+for library in ("simplemma", "snowballstemmer"):
+    pytest.importorskip(library)
+
 
 @pytest.mark.parametrize(
     ("stem", "words", "stems"),
