@@ -84,3 +84,13 @@ def test_tied_without_a_table_is_refused():
         Softmax(tied=True).build(H, V, None)
     with pytest.raises(UserError, match="the table has 12 rows, the vocabulary 11"):
         Softmax(tied=True).build(H, V, nn.Parameter(torch.randn(12, H)))
+
+
+def test_a_bound_is_kept_and_filled():
+    own, tied = Softmax(bound=0.01), Softmax(tied=True, bound=0.01)
+    own.build(H, 5000)
+    tied.build(200, 5000, nn.Parameter(torch.randn(5000, D)))
+    assert tied.project is not None
+    for weight in (own.weight, tied.project.weight):
+        assert weight.abs().max() <= 0.01
+        assert weight.std().item() == pytest.approx(0.01 / 3**0.5, rel=0.03)  # of a uniform distribution

@@ -2,6 +2,7 @@
 
 With `tied` the rows of W are the embedding's own vectors; when their width D is not the features' width H, a product
 without bias comes first: h -> P h. The loss never holds the logits of all positions (kernels/linear_cross_entropy).
+W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0.
 
 features (..., H) -> log_probs (..., V).
 """
@@ -17,25 +18,28 @@ from torch import Tensor, nn
 from foresay.errors import UserError
 from foresay.kernels.linear_cross_entropy import linear_cross_entropy, row_chunks
 from foresay.output.output import Output
-from foresay.parts import part
+from foresay.parts import Rate, part
 
 
 @part("output", "softmax")
 class Softmax(Output):
     """Full softmax over the vocabulary, its rows tied to the embedding or its own."""
 
-    def __init__(self, *, tied: bool = False, bias: bool = True):
+    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None):
         super().__init__()
-        self.tied, self.has_bias = tied, bias
+        self.tied, self.has_bias, self.bound = tied, bias, bound
         self.project: nn.Linear | None = None
 
     def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
+        bound = self.bound or in_width**-0.5
         if self.tied:
             self.weight = self._shared(vocabulary, table)
             if self.weight.shape[1] != in_width:
                 self.project = nn.Linear(in_width, self.weight.shape[1], bias=False)
+                if self.bound is not None:
+                    nn.init.uniform_(self.project.weight, -bound, bound)
         else:
-            self.weight = nn.Parameter(torch.empty(vocabulary, in_width).uniform_(-(in_width**-0.5), in_width**-0.5))
+            self.weight = nn.Parameter(torch.empty(vocabulary, in_width).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if self.has_bias else None
 
     def _shared(self, vocabulary: int, table: nn.Parameter | None) -> nn.Parameter:
