@@ -161,3 +161,60 @@ def test_parts_may_be_objects():
     model = LanguageModel(encoder=Recurrent(cell="gru", size=6), embedding={"size": 3})
     assert parts.describe(model)["encoder"]["cell"] == {"kind": "gru"}
     assert parts.describe(model)["embedding"]["size"] == 3
+
+
+def regularised(**settings: Any) -> LanguageModel:
+    torch.manual_seed(1)
+    model = LanguageModel({"kind": "lookup", "size": 5}, LSTM, "softmax", settings)
+    model.build(V)
+    return model.double().train()
+
+
+def test_regularisation_changes_the_gradient_by_its_own_and_not_the_loss():
+    """activation mean(y^2) + slowness mean((y_t - y_{t-1})^2), over the real positions."""
+    mask = torch.arange(6) < torch.tensor([[6], [2], [0]])
+    batch = batch_of(text(), mask=mask)
+    plain, both = regularised(), regularised(activation=2.0, slowness=3.0)
+    loss = plain.loss(batch)[0]
+    y = plain.encoder(plain.embedding(batch), mask)[0]
+    size = sum(y[row, step].square().sum() for row, step in [*((0, t) for t in range(6)), (1, 0), (1, 1)]) / (8 * 7)
+    pairs = [(0, t) for t in range(1, 6)] + [(1, 1)]
+    change = sum((y[row, step] - y[row, step - 1]).square().sum() for row, step in pairs) / (6 * 7)
+    expected = torch.autograd.grad(loss + 2.0 * size + 3.0 * change, list(plain.parameters()))
+    found = both.loss(batch)[0]
+    assert torch.equal(found, loss)
+    for one, other in zip(torch.autograd.grad(found, list(both.parameters())), expected, strict=True):
+        torch.testing.assert_close(one, other)
+    assert torch.equal(both.eval().loss(batch)[0], loss)
+
+
+def test_without_a_mask_all_positions_are_real():
+    whole = batch_of(text(), mask=torch.ones(3, 6, dtype=torch.bool))
+    model = regularised(activation=1.0, slowness=1.0)
+    gradients = [
+        torch.autograd.grad(model.loss(batch)[0], list(model.parameters())) for batch in (whole, batch_of(text()))
+    ]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_the_output_is_dropped_out_for_the_loss_and_its_size_but_not_for_its_changes(monkeypatch):
+    """One mask for all steps where it is locked; AR sees what is dropped out, TAR what is not."""
+    given: dict[str, torch.Tensor] = {}
+    model = regularised(dropout=0.5, locked=True, activation=1.0, slowness=1.0)
+    whole = model._penalty
+
+    def penalty(features, dropped, mask):
+        given.update(features=features, dropped=dropped)
+        return whole(features, dropped, mask)
+
+    monkeypatch.setattr(model, "_penalty", penalty)
+    monkeypatch.setattr(model.output, "loss", lambda features, *_: given.update(used=features) or features.sum())
+    model.loss(batch_of(text()))
+    lost = given["dropped"] == 0
+    assert 0.2 < lost.double().mean() < 0.8 and torch.equal(lost, lost[:, :1].expand_as(lost))
+    torch.testing.assert_close(given["dropped"][~lost], 2 * given["features"][~lost])
+    assert given["used"] is given["dropped"]
+    model.eval()
+    monkeypatch.undo()
+    assert torch.equal(model.loss(batch_of(text()))[0], model.loss(batch_of(text()))[0])

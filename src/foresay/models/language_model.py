@@ -4,21 +4,41 @@
 
 Any causal encoder fits: recurrent with carried state, a fixed window, a Transformer with its cache. The state
 is the encoder's state and the features (B, H) that predict the next symbol.
+
+While training, y may be dropped out before the output layer, y~ = dropout(y), and regularised (Merity et al. 2017): the
+gradient is that of
+
+    loss + activation mean(y~_t^2) + slowness mean((y_t - y_{t-1})^2)
+
+while the loss alone is what is returned, reported and compared.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from foresay.data.batch import Batch
+from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.encode.encoder import Encoder, State
 from foresay.errors import UserError
 from foresay.models.task import Task, last_real, masked
 from foresay.output.output import Output
-from foresay.parts import part
+from foresay.parts import Amount, Share, part
 from foresay.text.tokens import START
+
+
+@dataclass(frozen=True)
+class Regularise:
+    """Dropout on the encoder's output, locked or not, and the weights of its size (AR) and of its changes (TAR)."""
+
+    dropout: Share = 0.0
+    locked: bool = False
+    activation: Amount = 0.0
+    slowness: Amount = 0.0
 
 
 @part("task", "language-model")
@@ -30,6 +50,7 @@ class LanguageModel(Task):
         embedding: Embedding | str = "lookup",
         encoder: Encoder | str = "recurrent",
         output: Output | str = "softmax",
+        regularise: Regularise = Regularise(),  # noqa: B008 - frozen
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and isinstance(output, Output)
@@ -38,7 +59,7 @@ class LanguageModel(Task):
                 "encoder is bidirectional and would see the answer a language model must predict; "
                 "allowed: a causal one: set encoder.bidirectional=false"
             )
-        self.embedding, self.encoder, self.output = embedding, encoder, output
+        self.embedding, self.encoder, self.output, self.regularise = embedding, encoder, output, regularise
 
     def build(self, vocabulary: int) -> None:
         self.vocabulary = vocabulary
@@ -49,7 +70,19 @@ class LanguageModel(Task):
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         features, state = self._features(batch, state)
         assert batch.targets is not None
-        return self.output.loss(features, batch.targets, batch.mask), state
+        dropped = drop(features, self.regularise.dropout, self.training, locked=self.regularise.locked)
+        loss = self.output.loss(dropped, batch.targets, batch.mask)
+        if not self.training or not (self.regularise.activation or self.regularise.slowness):
+            return loss, state
+        penalty = self._penalty(features, dropped, batch.mask)
+        return loss + (penalty - penalty.detach()), state  # the gradient of both, the value of the loss
+
+    def _penalty(self, features: Tensor, dropped: Tensor, mask: Tensor | None) -> Tensor:
+        """Mean squares over the units of all real positions; over all pairs of neighbours for the changes."""
+        pairs = None if mask is None else mask[:, 1:]  # padding is on the right: what is real has a real neighbour
+        size = mean_square(dropped, mask)
+        change = mean_square(features[:, 1:] - features[:, :-1], pairs)
+        return self.regularise.activation * size + self.regularise.slowness * change
 
     def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         features, state = self._features(batch, state)
@@ -58,7 +91,7 @@ class LanguageModel(Task):
 
     def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
         start = torch.full((rows, 1), START, device=self.device)
-        inner = self.encoder.begin(rows, None if capacity is None else capacity + 1)
+        inner = None if condition is not None else self.encoder.begin(rows, None if capacity is None else capacity + 1)
         y, inner = self.encoder(self.embedding(Batch(ids=start)), None, inner, condition=condition)
         return {"encoder": inner, "features": y[:, -1]}
 
@@ -78,6 +111,22 @@ class LanguageModel(Task):
         after = {"encoder": inner, "features": last_real(y, state["features"], mask)}
         return masked(self.output.log_prob(features, ids), mask), after
 
+    def trace(self, ids: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+        """What the model computes while it reads <start> and ids (B, T): by name, each (B, 1 + T, width)."""
+        start = torch.full((len(ids), 1), START, device=ids.device)
+        x = self.embedding(Batch(ids=torch.cat([start, ids], 1)))
+        whole = None if mask is None else torch.cat([torch.ones_like(start, dtype=torch.bool), mask], 1)
+        found = self.encoder.trace(x, whole)
+        return {"embedding": x, **{f"encoder.{name}": value for name, value in found.items()}}
+
     def _features(self, batch: Batch, state: State | None) -> tuple[Tensor, State]:
         state = None if batch.fresh else state
         return self.encoder(self.embedding(batch), batch.mask, state, starts=batch.starts)
+
+
+def mean_square(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Mean of x^2 over the entries of the positions that the mask keeps, 0 when there are none: (B, T, H) -> ()."""
+    squares = x.float().square() if x.dtype in (torch.bfloat16, torch.float16) else x.square()
+    if mask is None:
+        return squares.sum() / max(squares.numel(), 1)
+    return squares.masked_fill(~mask[:, :, None], 0).sum() / (mask.sum() * x.shape[2]).clamp(min=1)
