@@ -1,8 +1,10 @@
 """Streams, by value."""
 
+import pytest
 import torch
 
-from foresay.data.streams import Streams
+from foresay.data.streams import Streams, chunk_lengths
+from foresay.errors import UserError
 from foresay.text.tokens import START, STOP
 from tests.data.made import shards_of
 
@@ -56,3 +58,49 @@ def test_rows_forget_now_and_then(tmp_path):
     first = torch.stack([mark[:, 0] for mark in starts]).float()
     assert not any(mark[:, 1:].any() for mark in starts)
     assert abs(first.mean() - 0.1) < 4 * (0.1 * 0.9 / 2000) ** 0.5  # four deviations of 2000 draws
+
+
+def test_chunks_of_several_lengths_by_hand():
+    """Shares of k = -2 .. 2 are e^-2 : e^-1/2 : 1 : e^-1/2 : e^-2 over their sum 2.4838."""
+    lengths = chunk_lengths(70_000, 70, 0.05, 5)
+    counts = {length: lengths.count(length) / len(lengths) for length in sorted(set(lengths))}
+    normal = {60: 0.0545, 65: 0.2442, 70: 0.4026, 75: 0.2442, 80: 0.0545}
+    assert counts == pytest.approx({35: 0.05} | {length: 0.95 * share for length, share in normal.items()}, abs=2e-3)
+    assert 70_000 - 80 < sum(lengths) <= 70_000
+    assert chunk_lengths(100, 30, 0.0, 0) == [30, 30, 30]
+    assert chunk_lengths(9, 8, 0.0, 3) == [8]
+
+
+def test_lengths_are_seeded_and_every_token_comes_once(tmp_path):
+    shards = shards_of(tmp_path / "s", [list(range(10, 2010))])
+    streams = Streams(rows=2, chunk=20, half=0.2, jitter=4)
+    order, again, other = (streams.open(shards, seed) for seed in (1, 1, 2))
+    epochs = [[order.batch(epoch * order.per_epoch + i) for i in range(order.per_epoch)] for epoch in range(3)]
+    widths = [[batch.ids.shape[1] for batch in epoch] for epoch in epochs]
+    assert set(widths[0]) <= {10, 12, 16, 20, 24, 28} and 10 in widths[0] and len(set(widths[0])) > 3
+    assert sorted(widths[0]) == sorted(widths[1]) and widths[0] != widths[1] != widths[2]
+    for epoch in epochs:
+        row = torch.cat([batch.targets[0] for batch in epoch])
+        ids = torch.cat([batch.ids[0] for batch in epoch])
+        assert torch.equal(ids[1:], row.where(row != STOP, START)[:-1])  # without a gap
+        assert [batch.fresh for batch in epoch] == [True] + [False] * (len(epoch) - 1)
+        assert all(batch.pace == batch.ids.shape[1] / 20 for batch in epoch)
+    for step in (5, 2 * order.per_epoch + 3):  # by number, in any order
+        assert torch.equal(again.batch(step).ids, order.batch(step).ids)
+    assert [other.batch(step).ids.shape for step in range(20)] != [order.batch(step).ids.shape for step in range(20)]
+
+
+def test_short_rows_still_have_a_chunk(tmp_path):
+    shards = shards_of(tmp_path / "s", [list(range(10, 19))])  # 10 tokens
+    order = Streams(rows=8, chunk=64, half=0.05, jitter=5).open(shards, 1)
+    assert order.per_epoch >= 1 and 1 <= order.batch(0).ids.shape[1] <= 10
+
+
+def test_a_jitter_wider_than_the_chunk_is_refused():
+    with pytest.raises(UserError, match=r"chunk=10, half=0, jitter=5; allowed: chunk > 2 jitter"):
+        Streams(chunk=10, jitter=5)
+
+
+def test_shapes_repeat_without_documents_inside():
+    assert Streams().repeats and Streams(jitter=2, half=0.1).repeats
+    assert not Streams(reset=True).repeats and not Streams(forget=0.1).repeats

@@ -5,6 +5,7 @@ targets (B, T)  what each position should predict
 mask    (B, T)  bool, True = real; None = all real; padding is on the right only
 starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
 fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
+pace    ()      what the learning rate is multiplied with for this batch
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Batch:
     frames: Tensor | None = None
     position: Tensor | None = None
     fresh: bool = True
+    pace: float = 1.0
 
     def to(self, device: torch.device | str) -> Batch:
         tensors = {f.name: getattr(self, f.name) for f in fields(self)}
