@@ -37,10 +37,12 @@ def test_the_sample_recipe_completes_and_comes_back():
     first = complete(read(parse(SAMPLE, "sample")))
     told = first.as_dict()
     assert told["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 1.0}
-    assert told["encoder"]["layers"] == 2 and told["output"] == {"kind": "softmax", "tied": True, "bias": True}
+    output = {"kind": "softmax", "tied": True, "bias": True, "bound": None}
+    assert told["encoder"]["layers"] == 2 and told["output"] == output
     train = told["train"]
     assert train["steps"] == 2000 and train["optimizer"]["lr"] == 0.002 and train["optimizer"]["kind"] == "adamw"
-    assert train["batches"] == {"kind": "streams", "rows": 32, "chunk": 64, "reset": False, "forget": 0.0, "workers": 0}
+    lengths = {"rows": 32, "chunk": 64, "half": 0.0, "jitter": 0}
+    assert train["batches"] == {"kind": "streams", **lengths, "reset": False, "forget": 0.0, "workers": 0}
     assert train["clip"] == {"kind": "norm", "limit": 1.0, "first": None, "fall": 0}
     assert train["save"]["every"] == train["evaluate"]["every"] == 200
     assert complete(parse(first.as_yaml(), "saved")).as_dict() == told
@@ -99,6 +101,7 @@ def test_reading_leaves_the_given_dict_alone():
 def test_every_shorthand_means_its_long_form(short):
     cosine, average = {"kind": "cosine", "warmup": 3, "floor": 0.0}, {"kind": "ema", "decay": 0.5}
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
+    given |= {"train.graph": False}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
@@ -252,7 +255,7 @@ def test_mistakes_are_one_line(word, message):
 
 
 def test_an_unknown_key_names_the_nearest():
-    top = "embedding, encoder, output, version, task, data, tokens, train, seed, deterministic"
+    top = "embedding, encoder, output, regularise, version, task, data, tokens, train, seed, deterministic"
     assert changed("encodr.size=5") == (
         f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
     )

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeGuard
 
 from annotated_types import Ge, Lt
 
-from foresay import parts
+from foresay import own, parts
 from foresay.errors import UserError, nearest
 from foresay.yaml12 import dump, parse
 
@@ -47,6 +47,8 @@ SHORTHANDS = {
     "train.batch": "train.batches.rows",
     "train.chunk": "train.batches.chunk",
     "train.workers": "train.batches.workers",
+    "train.accumulate": "train.compute.accumulate",
+    "train.graph": "train.compute.graph",
     "train.save_every": "train.save.every",
     "train.tensorboard": "train.save.tensorboard",
     "train.eval_every": "train.evaluate.every",
@@ -79,6 +81,10 @@ class Recipe:
 
     def as_yaml(self) -> str:
         return dump(self.as_dict())
+
+    def code(self) -> dict[str, bytes]:
+        """The users' files that its parts come from, as a run keeps them: `code/mycells.py` -> its bytes."""
+        return own.sources(parts.own_classes(self.task, *(getattr(self, name) for name in SECTIONS)))
 
 
 def built_in() -> dict[str, str]:
@@ -128,8 +134,11 @@ def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any
     return _spelt_out(raw), notes
 
 
-def complete(raw: dict[str, Any]) -> Recipe:
-    """Makes every part and fills in every default; the first mistake is a one-line UserError."""
+def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
+    """Makes every part and fills in every default; the first mistake is a one-line UserError.
+
+    Without the model the task is None: what is asked of the text alone needs none of a run's own code.
+    """
     raw = dict(raw)
     version = raw.pop("version", VERSION)
     if version != VERSION:
@@ -142,6 +151,8 @@ def complete(raw: dict[str, Any]) -> Recipe:
     seed = parts.fits(Seed, raw.pop("seed", 1), "seed")
     deterministic = parts.fits(bool, raw.pop("deterministic", False), "deterministic")
     sections = {section: _section(section, raw.pop(section, {})) for section in SECTIONS}
+    if not model:
+        return Recipe(task=None, **sections, seed=seed, deterministic=deterministic)
     cls = parts.find("task", name, "task")
     allowed = [setting.name for setting in parts.settings_of(cls)]
     for key in raw:

@@ -30,11 +30,13 @@ def model_for(recipe: dict[str, Any], vocabulary: int) -> Task:
     return start.build(recipes.complete(recipes.read(recipe)), vocabulary, torch.device("cpu")).eval()
 
 
-def make_trainer(recipe: dict[str, Any], folder: Path, *words: str, watch: Watch | None = None) -> Trainer:
+def make_trainer(
+    recipe: dict[str, Any], folder: Path, *words: str, watch: Watch | None = None, device: str = "cpu"
+) -> Trainer:
     """A trainer at step 0, as `foresay.train` makes it."""
     checked = recipes.complete(recipes.override(recipes.read(recipe), list(words))[0])
     prepared = prepare(checked.data, checked.tokens, checked.seed)
-    model = start.build(checked, len(prepared.tokens), torch.device("cpu"))
+    model = start.build(checked, len(prepared.tokens), torch.device(device))
     folder.mkdir(parents=True, exist_ok=True)
     return Trainer(model, checked.train, prepared, checked.seed, folder, watch or Watch())
 

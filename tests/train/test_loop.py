@@ -15,7 +15,8 @@ from foresay.data.batch import Batch
 from foresay.encode.encoder import detach
 from foresay.errors import UserError
 from foresay.train import loop as loops
-from foresay.train.loop import MOST_SKIPPED, Trainer
+from foresay.train.loop import Trainer
+from foresay.train.step import MOST_SKIPPED
 from tests.train.made import Notes, batches, equal, make_trainer, weights
 
 PLAIN = ("train.optimizer=sgd", "train.lr=1.0", "train.clip=null", "encoder.dropout=0.0")

@@ -123,7 +123,7 @@ def sweep(trainer: Trainer, rates: Sequence[float], tell: Callable[[float], None
     losses: list[float] = []
     with Loader(trainer.order, 0, trainer.loop.batches.workers) as loader:
         for step in range(len(rates)):
-            loss, norm = trainer.train_step([next(loader)[1] for _ in range(trainer.loop.accumulate)])
+            loss, norm = map(float, trainer.train_step([next(loader)[1] for _ in range(trainer.loop.accumulate)]))
             if not math.isfinite(loss) or not math.isfinite(norm):
                 break
             losses.append(loss)

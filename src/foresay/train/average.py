@@ -11,7 +11,8 @@ fast as training leaves them, where a fixed decay would drag them along. swa is 
 et al. 2018). nt-asgd begins (Merity et al. 2018, as in their code) when the present validation loss is worse than the
 best of those that are more than `patience` evaluations old.
 
-Only trained parameters are averaged; a tied one is one; buffers stay the model's own.
+Only trained parameters are averaged; a tied one is one; buffers stay the model's own. Where a step runs on the device
+without anybody waiting for it, whether it was made is a tensor there (`made`, 1 or 0), and so is the count.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ class Average:
 
     def share(self, count: int) -> float:
         """s_n: of equal weights, unless said otherwise."""
-        return 1.0 / (count + 1)
+        return self.shares(torch.tensor(count, dtype=torch.float64)).item()
+
+    def shares(self, count: Tensor) -> Tensor:
+        """The same on a device."""
+        return 1.0 / (count + 1.0)
 
     def begins(self, losses: Sequence[float]) -> bool:
         """Whether averaging begins now, the validation losses so far being these."""
@@ -62,8 +67,8 @@ class Ema(Average):
     def takes(self, step: int, steps: int, count: int) -> bool:
         return True
 
-    def share(self, count: int) -> float:
-        return max(1.0 - self.decay, 9.0 / (count + 9.0))
+    def shares(self, count: Tensor) -> Tensor:
+        return (9.0 / (count + 9.0)).clamp(min=1.0 - self.decay)
 
 
 @part("average", "swa")
@@ -125,12 +130,22 @@ class Averages:
         self.weights = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.tensors: dict[str, Tensor] = {}  # none before the first are taken
         self.count = 0
+        self.counted: Tensor | None = None  # the count on the device, while steps are made there; `count` may be ahead
         self.losses: list[float] = []  # of validation, until averaging begins
 
-    def stepped(self, step: int, steps: int) -> None:
-        """A step was made."""
-        if self.average.takes(step, steps, self.count):
+    def stepped(self, step: int, steps: int, made: Tensor | None = None) -> None:
+        """A step was made; with `made`, a scalar on the device, it was where that is 1."""
+        if not self.average.takes(step, steps, self.count):
+            return
+        if made is None:
             self._take()
+        else:
+            self._take_made(made)
+
+    def settle(self) -> None:
+        """Reads the count from the device."""
+        if self.counted is not None:
+            self.count, self.counted = int(self.counted.item()), None
 
     def evaluated(self, loss: float) -> None:
         """The validation loss was measured."""
@@ -146,6 +161,19 @@ class Averages:
         else:
             lerp = torch._foreach_lerp_  # pyright: ignore[reportPrivateImportUsage]
             lerp(list(self.tensors.values()), list(self.weights.values()), self.average.share(self.count))
+        self.count += 1
+
+    @torch.no_grad()
+    def _take_made(self, made: Tensor) -> None:
+        """The same where nobody knows yet whether the step was made: a share of 0 changes nothing."""
+        if not self.tensors:
+            self.tensors = {name: weight.detach().clone() for name, weight in self.weights.items()}
+        if self.counted is None:
+            self.counted = torch.tensor(self.count, dtype=torch.float64, device=made.device)
+        share = (self.average.shares(self.counted) * made).float()
+        for name, weight in self.weights.items():
+            self.tensors[name].lerp_(weight, share.to(weight.dtype))
+        self.counted += made
         self.count += 1
 
     @contextmanager

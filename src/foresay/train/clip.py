@@ -5,7 +5,8 @@
     value   every entry into [-limit, limit]
 
 `limit` may start at `first` and fall on a straight line to `limit` over `fall` steps. The norm before clipping
-is returned; when it is not finite the caller must skip the step.
+is returned; when it is not finite the caller must skip the step. Nothing here waits for a GPU, and a limit may be a
+scalar tensor on it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Clip:
         self.shorten(model, norm, self.threshold(step))
         return norm
 
-    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
         raise AssertionError(f"{type(self).__name__} has no shorten")
 
 
@@ -51,7 +52,7 @@ class ByNorm(Clip):
     def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
         super().__init__(limit, first, fall)
 
-    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
         _scale(gradients(model), norm, limit)
 
 
@@ -62,7 +63,7 @@ class ByParts(Clip):
     def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
         super().__init__(limit, first, fall)
 
-    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
         seen: set[int] = set()  # a tied table belongs to the first part that has it
         for child in model.children():
             found = [p.grad for p in child.parameters() if p.grad is not None and id(p) not in seen]
@@ -78,9 +79,9 @@ class ByValue(Clip):
     def __init__(self, limit: Rate = 1.0, first: Rate | None = None, fall: Count = 0):
         super().__init__(limit, first, fall)
 
-    def shorten(self, model: nn.Module, norm: Tensor, limit: float) -> None:
+    def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
         for gradient in gradients(model):
-            gradient.clamp_(-limit, limit)
+            gradient.clamp_(-limit, limit)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def gradients(model: nn.Module) -> list[Tensor]:
@@ -93,6 +94,6 @@ def gradient_norm(model: nn.Module) -> Tensor:
     return torch.nn.utils.get_total_norm(found) if found else torch.zeros(())
 
 
-def _scale(found: Iterable[Tensor], norm: Tensor, limit: float) -> None:
+def _scale(found: Iterable[Tensor], norm: Tensor, limit: float | Tensor) -> None:
     factor = (limit / norm).clamp(max=1.0)
     torch._foreach_mul_(list(found), factor)  # pyright: ignore[reportPrivateImportUsage]

@@ -1,6 +1,4 @@
-"""The training loop: one step you can read from top to bottom.
-
-    batches -> loss (gradient only inside the chunk, state carried) -> clip -> step, or skip if not finite
+"""The training loop: steps, what is written down of them, evaluation, and checkpoints.
 
 Everything the next step depends on is in the checkpoint (weights, optimiser, carried state, random state,
 counters; the data position is the step itself), so that a run killed at any moment and resumed ends with the
@@ -11,108 +9,37 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from foresay.data.batch import Batch
-from foresay.data.batches import Batches
 from foresay.data.loader import Loader
 from foresay.data.prepare import Prepared
-from foresay.encode.encoder import State, detach, flatten_state, map_state, unflatten_state
+from foresay.encode.encoder import flatten_state, map_state, unflatten_state
 from foresay.errors import UserError
 from foresay.models.task import Task
-from foresay.parts import Count, Size, part
 from foresay.train import checkpoint
-from foresay.train.average import Averages
 from foresay.train.board import Board
-from foresay.train.clip import Clip, gradient_norm
 from foresay.train.evaluate import evaluate
-from foresay.train.optimise import Optimizer, optimizer_tensors, restore_optimizer, set_rate
+from foresay.train.optimise import optimizer_tensors, restore_optimizer
 from foresay.train.progress import Metrics, Watch
+from foresay.train.settings import Loop
 from foresay.train.signals import Interrupted, hear_signals
 from foresay.train.stall import AFTER, stalled
-
-MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+from foresay.train.step import Counters, Steps
 
 
-@dataclass(frozen=True)
-class Evaluate:
-    """When to measure on the validation text, on how many tokens, and when to give up (0: never)."""
-
-    every: Size = 200
-    tokens: Size = 200_000
-    patience: Count = 0
-
-
-@dataclass(frozen=True)
-class Save:
-    """When to write a checkpoint, how many to keep (the best always is), and whether TensorBoard gets the numbers."""
-
-    every: Size = 200
-    keep: Size = 2
-    tensorboard: bool = False
-
-
-@part("train", "loop")
-class Loop:
-    """Steps of gradient descent, with evaluation, early stopping and checkpoints."""
-
-    part_kind = "train"
-
-    def __init__(
-        self,
-        steps: Size = 2000,
-        batches: Batches | str = "streams",
-        optimizer: Optimizer | str = "adamw",
-        clip: Clip | str | None = "norm",
-        precision: Literal["float32", "bfloat16", "float16"] = "float32",
-        accumulate: Size = 1,
-        evaluate: Evaluate = Evaluate(),  # noqa: B008 - frozen
-        save: Save = Save(),  # noqa: B008 - frozen
-    ):
-        assert isinstance(batches, Batches) and isinstance(optimizer, Optimizer) and not isinstance(clip, str)
-        self.steps, self.batches, self.optimizer, self.clip = steps, batches, optimizer, clip
-        self.precision: str = precision
-        self.accumulate, self.evaluate, self.save = accumulate, evaluate, save
-
-
-@dataclass
-class Counters:
-    """The small numbers of a run that a checkpoint keeps."""
-
-    step: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    skipped: int = 0
-    skipped_in_a_row: int = 0
-    best: float | None = None
-    best_step: int = 0
-    stale: int = 0
-    loss_sum: float = 0.0
-    loss_steps: int = 0
-
-
-class Trainer:
+class Trainer(Steps):
     """A model being trained: step by step, with all that must survive a kill."""
 
     def __init__(self, model: Task, loop: Loop, prepared: Prepared, seed: int, folder: Path, watch: Watch):
-        self.model, self.loop, self.prepared, self.folder, self.watch = model, loop, prepared, folder, watch
-        self.device = model.device
+        super().__init__(model, loop, loop.batches.open(prepared.train, seed), watch)
+        self.prepared, self.folder = prepared, folder
         self.checkpoints = folder / "checkpoints"
-        self.order = loop.batches.open(prepared.train, seed)
-        self.optimizer = loop.optimizer.open(model)
-        self.scaler = torch.amp.GradScaler(self.device.type, enabled=loop.precision == "float16")
-        self.carried: State | None = None
-        self.counters = Counters()
-        self.averages = Averages(loop.optimizer.average, model) if loop.optimizer.average is not None else None
-        self.rate: Callable[[int], float] = lambda step: loop.optimizer.rate(step, loop.steps)
         board = Board(folder / "tensorboard") if loop.save.tensorboard else None
         self.metrics = Metrics(folder / "metrics.jsonl", board)
         torch.manual_seed(seed)
@@ -138,78 +65,41 @@ class Trainer:
             while counters.step < loop.steps and not self._stale():
                 began = time.perf_counter()
                 loss, norm = self.train_step([next(loader)[1] for _ in range(loop.accumulate)])
+                measures = counters.step % loop.evaluate.every == 0 or counters.step == loop.steps
+                if self._reports() or measures or counters.step % loop.save.every == 0:
+                    self.settle()
                 counters.seconds += time.perf_counter() - began
                 self._report(loss, norm)
-                if counters.step % loop.evaluate.every == 0 or counters.step == loop.steps:
+                if measures:
                     self.evaluate()
                 if counters.step % loop.save.every == 0 or received:
                     self.save()
                 if received:
                     raise Interrupted(received[0], counters.step, self.folder)
 
-    def train_step(self, batches: list[Batch]) -> tuple[float, float]:
-        """One step over one or more batches; the mean loss and the norm of the gradient."""
-        loop, counters = self.loop, self.counters
-        self.model.train()
-        tokens = [batch.tokens for batch in batches]
-        total = torch.zeros((), device=self.device)
-        for batch, count in zip(batches, tokens, strict=True):
-            with torch.autocast(self.device.type, DTYPES[loop.precision], enabled=loop.precision != "float32"):
-                loss, state = self.model.loss(batch.to(self.device), self.carried)
-            weight = count / max(sum(tokens), 1)
-            self.scaler.scale(loss * weight).backward()
-            self.carried = detach(state)
-            total += loss.detach() * weight
-
-        set_rate(self.optimizer, self.rate(counters.step))
-        self.scaler.unscale_(self.optimizer)
-        norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
-        mean, length = torch.stack([total.float(), norm.float()]).tolist()
-        if math.isfinite(mean) and math.isfinite(length):
-            self.scaler.step(self.optimizer)
-            counters.skipped_in_a_row = 0
-        else:
-            self._skip(mean, length)
-        self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
-        counters.step += 1
-        counters.tokens += sum(tokens)
-        if self.averages is not None and counters.skipped_in_a_row == 0:
-            self.averages.stepped(counters.step, loop.steps)
-        return mean, length
-
-    def _skip(self, loss: float, norm: float) -> None:
-        """A gradient that is no number is never applied; too many in a row end the run."""
-        counters = self.counters
-        self.carried = None
-        counters.skipped += 1
-        counters.skipped_in_a_row += 1
-        if counters.skipped == 1:
-            self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
-        if counters.skipped_in_a_row >= MOST_SKIPPED:
-            raise UserError(
-                f"loss={loss}, gradient norm={norm} at step {counters.step + 1}, the last of {MOST_SKIPPED} in a row; "
-                "both must be finite: start a new run with a lower train.lr or train.clip"
-            )
+    def _reports(self) -> bool:
+        """Whether this step is one whose figures are written down."""
+        every = max(1, min(self.loop.steps // 200, 50))
+        return self.counters.step % every == 0 or self.counters.step == self.loop.steps
 
     def _report(self, loss: float, norm: float) -> None:
         counters = self.counters
-        if math.isfinite(loss):
+        if self.graphs is None and math.isfinite(loss):
             counters.loss_sum += loss
             counters.loss_steps += 1
-        every = max(1, min(self.loop.steps // 200, 50))
-        if counters.step % every and counters.step != self.loop.steps:
+        if not self._reports():
             return
         mean = counters.loss_sum / counters.loss_steps if counters.loss_steps else math.nan
         counters.loss_sum, counters.loss_steps = 0.0, 0
         rate = self.rate(counters.step - 1)
-        line = {"step": counters.step, "loss": mean, "lr": rate, "norm": norm, "tokens": counters.tokens}
+        line = {"step": counters.step, "loss": mean, "lr": rate, "norm": float(norm), "tokens": counters.tokens}
         line |= {"seconds": round(counters.seconds, 3), "skipped": counters.skipped}
         self.metrics.write(line)
         self.watch.step(counters.step, self.loop.steps, mean, counters.tokens / max(counters.seconds, 1e-9))
 
     def evaluate(self) -> None:
         """Measures the weights, or their averages, on the validation text; keeps them when they are the best so far."""
+        self.settle()
         counters, valid = self.counters, self.prepared.valid
         if valid is None:
             return
@@ -245,6 +135,7 @@ class Trainer:
 
     def save(self) -> None:
         """Writes a checkpoint of this step."""
+        self.settle()
         name = f"{self.counters.step:08d}"
         random = {"cpu": torch.get_rng_state()}
         if self.device.type == "cuda":

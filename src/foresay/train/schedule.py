@@ -1,11 +1,13 @@
 """Learning-rate schedules: step (from 0) -> factor of the top rate.
 
-Every one may begin with a linear warm-up over `warmup` steps. `steps` is the length of the whole run.
+Every one may begin with a linear warm-up over `warmup` steps. `steps` is the length of the whole run. One that counts
+in epochs is turned into steps (`in_steps`) once the steps of a pass over the text are known.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 from foresay.parts import Count, Rate, Share, Size, part
 
@@ -24,6 +26,10 @@ class Schedule:
     def after(self, step: int, steps: int) -> float:
         """The factor once warmed up; both counted from the end of the warm-up."""
         raise AssertionError(f"{type(self).__name__} has no after")
+
+    def in_steps(self, epoch: int) -> Schedule:
+        """The same schedule counted in steps, `epoch` of them being a pass over the text."""
+        return self
 
 
 @part("schedule", "constant")
@@ -73,10 +79,22 @@ class InverseRoot(Schedule):
 
 @part("schedule", "decay")
 class Decay(Schedule):
-    """Constant for `hold` steps, then multiplied by `factor` every `every` steps (Zaremba's PTB models)."""
+    """Constant for `hold` steps, then multiplied by `factor` every `every` steps; or epochs (Zaremba's PTB models)."""
 
-    def __init__(self, hold: Count, every: Size, factor: Rate = 0.5, warmup: Count = 0):
-        self.hold, self.every, self.rate, self.warmup = hold, every, factor, warmup
+    def __init__(
+        self,
+        hold: Count,
+        every: Size,
+        factor: Rate = 0.5,
+        warmup: Count = 0,
+        unit: Literal["step", "epoch"] = "step",
+    ):
+        self.hold, self.every, self.rate, self.warmup, self.unit = hold, every, factor, warmup, unit
 
     def after(self, step: int, steps: int) -> float:
         return 1.0 if step < self.hold else self.rate ** ((step - self.hold) // self.every + 1)
+
+    def in_steps(self, epoch: int) -> Schedule:
+        if self.unit == "step":
+            return self
+        return Decay(self.hold * epoch, self.every * epoch, self.rate, self.warmup)

@@ -1,0 +1,204 @@
+"""The whole training step as one CUDA graph: captured once for each shape of batch, then replayed.
+
+    loss, backward, norm, clip, optimiser, carried state        all on the device, launched by one call
+
+Replayed, a step is the same kernels on the same memory. So what changes from step to step lies in tensors that stay in
+their place: the batch, the carried state, the learning rate, the limit of the clipping. Random numbers go on from step
+to step, as torch keeps the place of its generator for every graph.
+
+Nothing waits for the device. A loss or a gradient that is not finite sets `skip`, which the fused optimiser obeys, and
+sets the carried state back to zero; losses and skipped steps are counted in `tally`, which `settle` reads when somebody
+wants to know. All graphs share one pool of memory: nothing in it outlives a step.
+
+Before a graph is captured the step is rehearsed with `skip` set, which compiles kernels and makes the optimiser's
+memory but changes no weight. So every step that counts is a replay, in a run left alone and in one killed and resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.encode.encoder import State, detach, flatten_state, map_state
+from foresay.models.task import Task
+from foresay.train.clip import Clip, gradient_norm
+
+SUM, COUNT, SKIPPED, IN_A_ROW, LOSS, NORM = range(6)  # the places of the tally
+Backward = Callable[[Sequence[Batch], State | None], tuple[Tensor, State]]  # -> mean loss, state after; fills gradients
+
+
+class NotCapturable(Exception):
+    """A step that cannot be a graph: it waits for the device, or its state changes shape."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What happened since the tally was read last."""
+
+    loss_sum: float  # of finite losses
+    losses: int
+    skipped: int
+    in_a_row: int  # steps skipped up to now without one that was made between them
+    loss: float  # of the last step
+    norm: float
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A graph and the batches it reads."""
+
+    graph: torch.cuda.CUDAGraph
+    batches: list[Batch]
+
+
+class Graphs:
+    """The steps of one model, one graph for each shape of batches."""
+
+    def __init__(
+        self, model: Task, optimizer: torch.optim.Optimizer, clip: Clip | None, backward: Backward, in_a_row: int = 0
+    ):
+        self.model, self.optimizer, self.clip, self.backward = model, optimizer, clip, backward
+        self.device = device = model.device
+        self.rate, self.limit, self.skip = (torch.zeros((), device=device) for _ in range(3))
+        self.made = torch.ones((), dtype=torch.float64, device=device)  # 1 - skip
+        self.tally = torch.zeros(6, dtype=torch.float64, device=device)
+        self.tally[IN_A_ROW] = in_a_row
+        self.carried: State | None = None  # in its place from the first step on
+        self.captured: dict[Any, Captured] = {}
+        self.pool: Any = None  # both from the first capture on
+        self.stream: Any = None
+        optimizer.found_inf = self.skip  # pyright: ignore[reportAttributeAccessIssue] - fused optimisers look here
+        for group in optimizer.param_groups:
+            group["lr"] = self.rate
+            if "capturable" in group:
+                group["capturable"] = True
+
+    def step(self, batches: Sequence[Batch], carried: State | None, rate: float, limit: float) -> State:
+        """One step; the state after it, which stays valid until the next one."""
+        self.rate.fill_(rate)
+        self.limit.fill_(limit)
+        fresh = carried is None or batches[0].fresh
+        if carried is not None and carried is not self.carried:
+            self._hold(carried)
+        key = (fresh, *((batch.ids.shape, batch.fresh) for batch in batches if batch.ids is not None))
+        if key not in self.captured:
+            self.captured[key] = self._try(batches, fresh)
+        captured = self.captured[key]
+        for ours, given in zip(captured.batches, batches, strict=True):
+            _copy(ours, given)
+        captured.graph.replay()
+        assert self.carried is not None
+        return self.carried
+
+    def settle(self) -> Settled:
+        """Waits for the device and reads the tally."""
+        total, losses, skipped, in_a_row, loss, norm = self.tally.tolist()
+        self.tally[:IN_A_ROW].zero_()
+        return Settled(total, int(losses), int(skipped), int(in_a_row), loss, norm)
+
+    def close(self) -> None:
+        """Gives the optimiser back as it was: the next steps are plain ones."""
+        self.optimizer.found_inf = None  # pyright: ignore[reportAttributeAccessIssue]
+        for group in self.optimizer.param_groups:
+            group["lr"] = float(self.rate)
+            if "capturable" in group:
+                group["capturable"] = False
+
+    def _try(self, batches: Sequence[Batch], fresh: bool) -> Captured:
+        try:
+            return self._capture(batches, fresh)
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            raise NotCapturable(str(error).split("\n")[0]) from error
+
+    def _capture(self, batches: Sequence[Batch], fresh: bool) -> Captured:
+        if self.pool is None:
+            self.pool, self.stream = torch.cuda.graph_pool_handle(), torch.cuda.Stream(self.device)
+        static = [batch.to(self.device) for batch in batches]
+        self.model.train()
+        self._rehearse(static, fresh)
+        graph = torch.cuda.CUDAGraph()
+        # thread_local: threads that make batches ahead may pin memory meanwhile
+        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"):
+            self._whole(static, fresh)
+        return Captured(graph, static)
+
+    def _rehearse(self, batches: list[Batch], fresh: bool) -> None:
+        """Steps that leave no trace but the optimiser's memory, at zero where it is new."""
+        random, tally = torch.cuda.get_rng_state(self.device), self.tally.clone()
+        held = None if self.carried is None else map_state(self.carried, Tensor.clone)
+        known = set(self.optimizer.state)
+        self.stream.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(self.stream):
+            self._whole(batches, fresh, rehearsal=True)
+            with no_waiting():  # the second meets no first times, so what waits now would wait every time
+                self._whole(batches, fresh, rehearsal=True)
+        torch.cuda.current_stream(self.device).wait_stream(self.stream)
+        torch.cuda.set_rng_state(random, self.device)
+        self.tally.copy_(tally)
+        if held is not None:
+            self._hold(held)
+        for parameter in self.optimizer.state.keys() - known:
+            for value in self.optimizer.state[parameter].values():
+                if isinstance(value, Tensor):
+                    value.zero_()
+
+    def _whole(self, batches: list[Batch], fresh: bool, rehearsal: bool = False) -> None:
+        """The step itself, as it is captured."""
+        loss, state = self.backward(batches, None if fresh else self.carried)
+        norm = gradient_norm(self.model)
+        if self.clip is not None:
+            self.clip.shorten(self.model, norm, self.limit)
+        self._judge(loss, norm)
+        if rehearsal:
+            self.skip.fill_(1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self._hold(detach(state), self.skip.bool())
+
+    def _judge(self, loss: Tensor, norm: Tensor) -> None:
+        """Whether loss and norm are numbers; what the tally keeps of them."""
+        figures = torch.stack([loss.detach().double(), norm.double()])
+        finite = (figures - figures == 0).double()  # what is infinite or no number has a difference that is none
+        torch.prod(finite, 0, out=self.made)
+        self.skip.copy_(1.0 - self.made)
+        self.tally[LOSS:] = figures
+        self.tally[SUM] += torch.where(finite[0] > 0, figures[0], 0.0)
+        self.tally[COUNT] += finite[0]
+        self.tally[SKIPPED] += self.skip
+        self.tally[IN_A_ROW] = (self.tally[IN_A_ROW] + 1.0) * self.skip
+
+    def _hold(self, state: State, lost: Tensor | None = None) -> None:
+        """Takes over a state into its place; zeros where it is lost."""
+        if self.carried is None:
+            self.carried = map_state(state, torch.zeros_like)
+        given, ours = flatten_state(state), flatten_state(self.carried)
+        if {name: t.shape for name, t in given.items()} != {name: t.shape for name, t in ours.items()}:
+            raise RuntimeError("the carried state changes its shape from step to step")
+        for name, tensor in ours.items():
+            tensor.copy_(given[name] if lost is None else given[name].masked_fill(lost, 0))
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """What waits for the device in here is an error."""
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
+
+
+def _copy(ours: Batch, given: Batch) -> None:
+    """The fields of a batch into their places, from pinned memory without waiting."""
+    for name in ("ids", "targets"):
+        place, value = getattr(ours, name), getattr(given, name)
+        place.copy_(value.pin_memory() if place.is_cuda and not value.is_cuda else value, non_blocking=True)

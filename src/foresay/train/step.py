@@ -1,0 +1,188 @@
+"""One step of training, from top to bottom.
+
+    batches -> loss (gradient only inside the chunk, state carried) -> clip -> step, or skip if not finite
+
+On a GPU, where every batch has one of a few shapes, the step runs as a CUDA graph (graph.py) and nobody waits for it:
+what it counts is read when somebody wants to know (`settle`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.data.batches import BatchOrder
+from foresay.encode.encoder import State, detach
+from foresay.errors import UserError
+from foresay.models.task import Task
+from foresay.train.average import Averages
+from foresay.train.clip import gradient_norm
+from foresay.train.graph import LOSS, NORM, Graphs, NotCapturable
+from foresay.train.optimise import set_rate
+from foresay.train.progress import Watch
+from foresay.train.settings import Loop
+
+MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass
+class Counters:
+    """The small numbers of a run that a checkpoint keeps."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    skipped: int = 0
+    skipped_in_a_row: int = 0
+    best: float | None = None
+    best_step: int = 0
+    stale: int = 0
+    loss_sum: float = 0.0
+    loss_steps: int = 0
+
+
+class Steps:
+    """A model and all that its steps change."""
+
+    def __init__(self, model: Task, loop: Loop, order: BatchOrder, watch: Watch):
+        self.model, self.loop, self.order, self.watch = model, loop, order, watch
+        self.device = model.device
+        self.optimizer = loop.optimizer.open(model)
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=loop.precision == "float16")
+        self.carried: State | None = None
+        self.counters = Counters()
+        self.averages = Averages(loop.optimizer.average, model) if loop.optimizer.average is not None else None
+        schedule = loop.optimizer.schedule.in_steps(max(order.per_epoch // loop.accumulate, 1))
+        self.rate: Callable[[int], float] = lambda step: loop.optimizer.lr * schedule.factor(step, loop.steps)
+        self.graph = wants_graph(loop, self.device)
+        self.graphs: Graphs | None = None  # from the first step on
+
+    def train_step(self, batches: list[Batch]) -> tuple[float, float]:
+        """One step over one or more batches; the mean loss and the norm of the gradient.
+
+        Of a CUDA graph these are tensors on the device, of this step until the next: to read them is to wait.
+        """
+        loop, counters = self.loop, self.counters
+        pace = sum(batch.pace for batch in batches) / len(batches)
+        rate = self.rate(counters.step) * pace
+        if self.graph:
+            return self._replay(batches, rate)
+        self.model.train()
+        total, state = self.backward(batches, self.carried)
+        self.carried = detach(state)
+        set_rate(self.optimizer, rate)
+        self.scaler.unscale_(self.optimizer)
+        norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
+        mean, length = torch.stack([total.float(), norm.float()]).tolist()
+        if math.isfinite(mean) and math.isfinite(length):
+            self.scaler.step(self.optimizer)
+            counters.skipped_in_a_row = 0
+        else:
+            self._skip(mean, length)
+        self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+        counters.step += 1
+        counters.tokens += sum(batch.tokens for batch in batches)
+        if self.averages is not None and counters.skipped_in_a_row == 0:
+            self.averages.stepped(counters.step, loop.steps)
+        return mean, length
+
+    def backward(self, batches: Sequence[Batch], carried: State | None) -> tuple[Tensor, State]:
+        """Fills the gradients; the mean loss of the batches, each counting by its tokens, and the state after them."""
+        precision = self.loop.precision
+        tokens = [batch.tokens for batch in batches]
+        total = torch.zeros((), device=self.device)
+        for batch, count in zip(batches, tokens, strict=True):
+            with torch.autocast(self.device.type, DTYPES[precision], enabled=precision != "float32"):
+                loss, carried = self.model.loss(batch.to(self.device), carried)
+            weight = count / max(sum(tokens), 1)
+            self.scaler.scale(loss * weight).backward()
+            carried = detach(carried)
+            total += loss.detach() * weight
+        assert carried is not None
+        return total, carried
+
+    def _replay(self, batches: list[Batch], rate: float) -> tuple[Any, Any]:
+        """The same step as a CUDA graph, which is captured when the first batch of its shape comes."""
+        loop, counters = self.loop, self.counters
+        if self.graphs is None:
+            begun = counters.skipped_in_a_row
+            self.graphs = Graphs(self.model, self.optimizer, loop.clip, self.backward, begun)
+        limit = loop.clip.threshold(counters.step) if loop.clip else math.inf
+        try:
+            self.carried = self.graphs.step(batches, self.carried, rate, limit)
+        except NotCapturable as reason:
+            self._without_graph(reason)
+            return self.train_step(batches)
+        counters.step += 1
+        counters.tokens += sum(batch.tokens for batch in batches)
+        if self.averages is not None:
+            self.averages.stepped(counters.step, loop.steps, self.graphs.made)
+        return self.graphs.tally[LOSS], self.graphs.tally[NORM]
+
+    def _without_graph(self, reason: NotCapturable) -> None:
+        if self.loop.compute.graph is True:
+            raise UserError(f"train.graph=true, but the step cannot be captured: {reason}; leave it out") from reason
+        self.watch.note(f"the step runs without a CUDA graph: {reason}")
+        self.settle()
+        assert self.graphs is not None
+        self.graphs.close()
+        self.graphs, self.graph = None, False
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def settle(self) -> None:
+        """Waits for the steps that were launched and takes over what they counted."""
+        counters = self.counters
+        if self.graphs is None:
+            return
+        found = self.graphs.settle()
+        counters.loss_sum += found.loss_sum
+        counters.loss_steps += found.losses
+        if found.skipped and not counters.skipped:
+            self.watch.note(
+                f"step {counters.step}: {found.skipped} of the last steps skipped: a loss or a gradient was not finite"
+            )
+        counters.skipped += found.skipped
+        counters.skipped_in_a_row = found.in_a_row
+        if self.averages is not None:
+            self.averages.settle()
+        if found.in_a_row >= MOST_SKIPPED:
+            raise too_many(found.loss, found.norm, counters.step, found.in_a_row)
+
+    def _skip(self, loss: float, norm: float) -> None:
+        """A gradient that is no number is never applied; too many in a row end the run."""
+        counters = self.counters
+        self.carried = None
+        counters.skipped += 1
+        counters.skipped_in_a_row += 1
+        if counters.skipped == 1:
+            self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
+        if counters.skipped_in_a_row >= MOST_SKIPPED:
+            raise too_many(loss, norm, counters.step + 1, MOST_SKIPPED)
+
+
+def wants_graph(loop: Loop, device: torch.device) -> bool:
+    """Whether the step runs as a CUDA graph; a loss scale, which float16 needs, is kept on the host."""
+    graph, can = loop.compute.graph, device.type == "cuda" and loop.batches.repeats and loop.precision != "float16"
+    if graph is True and not can:
+        raise UserError(
+            f"train.graph=true on {device.type} with train.batches={type(loop.batches).__name__.lower()} and "
+            f"train.precision={loop.precision}; it needs a GPU, streams without reset and forget, and no float16: "
+            "leave it out"
+        )
+    return can and graph is not False
+
+
+def too_many(loss: float, norm: float, step: int, skipped: int) -> UserError:
+    """The end of a run whose steps cannot be made."""
+    return UserError(
+        f"loss={loss}, gradient norm={norm} at step {step}, the last of {skipped} in a row; "
+        "both must be finite: start a new run with a lower train.lr or train.clip"
+    )
