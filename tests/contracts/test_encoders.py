@@ -14,7 +14,9 @@ from foresay.encode.encoder import Encoder, State, flatten_state, map_state, reo
 from foresay.errors import UserError
 from tests.contracts.settings import B, D, T, described, label
 
-ALL = described("encoder")
+CELLS = [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
+CELLS += [{"kind": "recurrent", "size": 14, "cell": cell, "bidirectional": True} for cell in described("cell")]
+ALL = described("encoder") + CELLS
 CAUSAL = [recipe for recipe in ALL if parts.make("encoder", recipe).causal]
 BOTH_SIDED = [recipe for recipe in ALL if recipe not in CAUSAL]
 every = pytest.mark.parametrize("recipe", ALL, ids=label)

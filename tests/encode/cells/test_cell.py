@@ -1,10 +1,11 @@
-"""What every cell begins with: its weights, its states, and the inputs' share of the gates."""
+"""What every cell begins with: its weights and their names, its states, and the inputs' share of the gates."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
+from foresay.encode.cells.cell import weight_name
 from foresay.encode.cells.elman import Elman
 from foresay.encode.cells.gru_cudnn import GRUCudnn
 
@@ -28,10 +29,23 @@ def test_states_begin_at_zero_as_the_input_is():
     assert state.shape == (4, 3) and state.dtype == torch.float64 and (state == 0).all()
 
 
-def test_projection_by_hand():
-    """x = (1, 2), W = (3, 4), b = 0.5: 3 + 8 + 0.5."""
+def test_inputs_share_by_hand():
+    """x = (1, 2), W = (3, 4), both biases 0.5: 3 + 8 + 1, for all steps before the loop, time first."""
     cell = Elman()
     cell.build(2, 1)
-    values = {"weight_ih": [[3.0, 4.0]], "weight_hh": [[9.0]], "bias_ih": [0.5], "bias_hh": [9.0]}
+    values = {"weight_ih": [[3.0, 4.0]], "weight_hh": [[9.0]], "bias_ih": [0.5], "bias_hh": [0.5]}
     cell.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
-    assert cell.project(torch.tensor([[[1.0, 2.0], [0.0, 0.0]]])).tolist() == [[[11.5], [0.5]]]
+    inputs = cell.inputs(torch.tensor([[[1.0, 2.0], [0.0, 0.0]]]), {"h": torch.ones(1, 1)}, torch.ones(1, 2).bool())
+    assert inputs.fed.tolist() == [[[12.0]], [[1.0]]]
+    assert inputs.products["state:h"] is cell.weight_hh and inputs.states["h"].tolist() == [[1.0]]
+    assert inputs.mask is not None and inputs.mask.shape == (2, 1)
+
+
+def test_matrices_are_named_after_what_they_multiply():
+    assert [weight_name(source) for source in ("state:h", "state:c", "new:c", "value:rh", "state:h@4")] == [
+        "weight_hh",
+        "weight_c",
+        "weight_new_c",
+        "weight_rh",
+        "weight_h_4",
+    ]

@@ -63,8 +63,8 @@ def test_lecture_gru_by_hand():
     wz, wr, w = [0.5, math.log(3) - 1], [math.log(4) - 0.5, 1.0], [0.1, 0.3]
     uz, ur, u = [[-1, 0], [0, -1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]]
     weight_ih = torch.tensor([wz, wr, w]).reshape(6, 1)
-    weight_hh = torch.tensor(uz + ur + u).float()
-    cell.load_state_dict({"weight_ih": weight_ih, "weight_hh": weight_hh})
+    weight_hh, weight_rh = torch.tensor(uz + ur).float(), torch.tensor(u).float()
+    cell.load_state_dict({"weight_ih": weight_ih, "weight_hh": weight_hh, "weight_rh": weight_rh})
     y, _ = cell.run(torch.ones(1, 1, 1), {"h": torch.tensor([[0.5, -1.0]])})
     torch.testing.assert_close(y[0, 0], torch.tensor([0.06002552, 0.20327583]))
 
@@ -72,7 +72,7 @@ def test_lecture_gru_by_hand():
 def test_lecture_gru_has_no_biases():
     cell = GRU()
     cell.build(D, H)
-    assert {name for name, _ in cell.named_parameters()} == {"weight_ih", "weight_hh"}
+    assert {name for name, _ in cell.named_parameters()} == {"weight_ih", "weight_hh", "weight_rh"}
 
 
 @pytest.mark.parametrize("forget_bias", [1.0, 0.0, 2.5])
