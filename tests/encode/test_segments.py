@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.encode.cells.lstm import LSTM
-from foresay.encode.segments import find_cuts, flip, flip_starts, run_segments
+from foresay.encode.segments import Rows, find_cuts, flip, flip_starts, read_all, run_backwards, run_segments
 
 B, T, D, H = 4, 6, 3, 5
 
@@ -26,26 +26,24 @@ def marks(*rows: list[int], steps: int = T) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("mask", "starts", "expected"),
+    ("starts", "expected"),
     [
-        (None, None, [0]),
-        (lengths(6, 6), None, [0]),
-        (lengths(6, 2, 4, 0), None, [0, 2, 4]),  # a row without steps has ended before the first
-        (None, marks([0], []), [0]),
-        (None, marks([0, 3], [5]), [0, 3, 5]),
-        (lengths(6, 4), marks([1], [1]), [0, 1, 4]),
-        (lengths(6, 4), marks([4], []), [0, 4]),
+        (None, [0]),
+        (marks([0], []), [0]),
+        (marks([0, 3], [5]), [0, 3, 5]),
+        (marks([1], [1]), [0, 1]),
     ],
 )
-def test_cuts_by_hand(mask: Tensor | None, starts: Tensor | None, expected: list[int]):
-    assert find_cuts(T, mask, starts) == expected
+def test_cuts_by_hand(starts: Tensor | None, expected: list[int]):
+    assert find_cuts(T, starts) == expected
 
 
 def test_no_steps_no_cuts():
-    assert find_cuts(0, lengths(0, steps=0), marks([], steps=0)) == []
+    assert find_cuts(0, marks([], steps=0)) == []
     memory = {"h": torch.ones(2, H)}
-    y, after = run_segments(cell_and_peer()[0], torch.zeros(2, 0, D), memory, None, None, [])
-    assert y.shape == (2, 0, H) and after is memory
+    rows = Rows(None, marks([], [], steps=0), [])
+    found, after = run_segments(cell_and_peer()[0], torch.zeros(2, 0, D), memory, memory, rows)
+    assert found["h"].shape == (2, 0, H) and after is memory
 
 
 def cell_and_peer() -> tuple[LSTM, nn.LSTMCell]:
@@ -68,7 +66,10 @@ def test_rows_are_torchs_cell_step_by_step(mask, starts, plain, monkeypatch):
         starts = starts & mask
     x = torch.randn(B, T, D, dtype=torch.float64)
     h, c = torch.randn(B, H, dtype=torch.float64), torch.randn(B, H, dtype=torch.float64)
-    y, after = run_segments(cell, x, {"h": h, "c": c}, mask, starts, find_cuts(T, mask, starts))
+    first = {"h": torch.full_like(h, 0.25), "c": torch.full_like(c, -0.5)}
+    rows = Rows(mask, starts, find_cuts(T, starts))
+    found, after = run_segments(cell, x, {"h": h, "c": c}, first, rows)
+    y = found["h"]
     for row in range(B):
         state = h[row], c[row]
         for t in range(T):
@@ -76,7 +77,7 @@ def test_rows_are_torchs_cell_step_by_step(mask, starts, plain, monkeypatch):
                 assert (y[row, t] == 0).all()
                 continue
             if starts is not None and starts[row, t]:
-                state = torch.zeros_like(state[0]), torch.zeros_like(state[1])
+                state = first["h"][row], first["c"][row]
             state = peer(x[row, t], state)
             torch.testing.assert_close(y[row, t], state[0])
         torch.testing.assert_close(after["h"][row], state[0])
@@ -100,3 +101,23 @@ def test_starts_backwards_by_hand():
     starts = marks([0, 2], steps=5)
     assert flip_starts(starts, None).tolist() == marks([3], steps=5).tolist()
     assert flip_starts(starts, lengths(4, steps=5)).tolist() == marks([2], steps=5).tolist()
+
+
+def test_all_is_read_in_the_places_of_the_input():
+    """Backwards, three documents and padding: the gates of a step are those of torch's cell at that step."""
+    cell, peer = cell_and_peer()
+    x, mask = torch.randn(2, T, D, dtype=torch.float64), lengths(6, 4)
+    starts = marks([2, 4], [1])
+    first = cell.begin(x)
+    found, _ = run_backwards(cell, x, first, Rows(mask, starts, find_cuts(T, starts)), read_all)
+    assert set(found) == {"h", "c", "i", "f", "g", "o"}
+    for row, documents in enumerate([[(0, 2), (2, 4), (4, 6)], [(0, 1), (1, 4)]]):
+        for begin, end in documents:
+            state = first["h"][row], first["c"][row]
+            for t in reversed(range(begin, end)):
+                gates = peer.weight_ih @ x[row, t] + peer.bias_ih + peer.weight_hh @ state[0] + peer.bias_hh
+                torch.testing.assert_close(found["f"][row, t], gates[H : 2 * H].sigmoid())
+                state = peer(x[row, t], state)
+                torch.testing.assert_close(found["h"][row, t], state[0])
+                torch.testing.assert_close(found["c"][row, t], state[1])
+    assert all((value[1, 4:] == 0).all() for value in found.values())

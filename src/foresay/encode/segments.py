@@ -1,57 +1,87 @@
-"""A cell over padded rows with documents inside, at the speed of unbroken ones; and the same from right to left.
+"""A cell over rows with documents inside, at the speed of unbroken ones; and the same from right to left.
 
-Time is cut at the columns where some row ends or a document begins. Each segment goes whole through `Cell.run`; between
-segments the rows that begin are reset and the rows that have ended keep their state. On a GPU torch's function for
-packed rows does the padded ones in one call (on a CPU it is 4.4 times slower than the segments).
+Time is cut at the columns where a document begins. Each segment goes whole through the cell; between segments the rows
+that begin are reset.
 
-x (B, T, D), mask (B, T), starts (B, T) -> y (B, T, H), zero where masked; states (B, H).
+x (B, T, D), mask (B, T), starts (B, T) -> values by name (B, T, width); states (B, H).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, Memory
-from foresay.kernels.switch import plain
+
+Found = dict[str, Tensor]
+Read = Callable[[Cell, Tensor, Memory, Tensor | None], tuple[Found, Memory]]
 
 
-def find_cuts(steps: int, mask: Tensor | None, starts: Tensor | None) -> list[int]:
-    """The columns where a segment begins: column 0, and where some row's mask changes or a document starts."""
+def read_output(cell: Cell, x: Tensor, memory: Memory, mask: Tensor | None) -> tuple[Found, Memory]:
+    """What a cell shows, under the name h, zero where masked."""
+    y, memory = cell.run(x, memory, mask)
+    return {"h": y}, memory
+
+
+def read_all(cell: Cell, x: Tensor, memory: Memory, mask: Tensor | None) -> tuple[Found, Memory]:
+    """Every state after every step and every value the cell names, zero where masked."""
+    found, memory = cell.trace(x, memory, mask)
+    if mask is not None:
+        found = {name: value.masked_fill(~mask[:, :, None], 0) for name, value in found.items()}
+    return found, memory
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which steps are real, where documents start, and so where time is cut."""
+
+    mask: Tensor | None
+    starts: Tensor | None
+    cuts: list[int]
+
+    def backwards(self) -> Rows:
+        starts = None if self.starts is None else flip_starts(self.starts, self.mask)
+        return Rows(self.mask, starts, self.cuts if starts is None else find_cuts(starts.shape[1], starts))
+
+
+def find_cuts(steps: int, starts: Tensor | None) -> list[int]:
+    """The columns where a segment begins: column 0, and where a document starts."""
     if steps == 0:
         return []
-    changes = []
-    if mask is not None:
-        changes.append((mask[:, 1:] != mask[:, :-1]).any(0))
-    if starts is not None:
-        changes.append(starts[:, 1:].any(0))
-    if not changes:
-        return [0]
-    changed = changes[0] if len(changes) == 1 else changes[0] | changes[1]
-    return [0, *(column for column, cut in enumerate(changed.tolist(), 1) if cut)]
+    changed = [] if starts is None else starts[:, 1:].any(0).tolist()
+    return [0, *(column for column, cut in enumerate(changed, 1) if cut)]
 
 
 def run_segments(
-    cell: Cell, x: Tensor, memory: Memory, mask: Tensor | None, starts: Tensor | None, cuts: list[int]
-) -> tuple[Tensor, Memory]:
-    """x and the states before -> y, zero where masked, and the states after."""
-    if not cuts:
-        return x.new_zeros(len(x), 0, cell.size), memory
-    if mask is not None and starts is None and len(cuts) > 1 and x.is_cuda and cell.fused is not None and not plain():
-        return cell.ragged(x, memory, mask)
-    outputs = []
-    for begin, end in zip(cuts, [*cuts[1:], x.shape[1]], strict=True):
-        if starts is not None:
-            fresh = starts[:, begin, None]
-            memory = {name: old.masked_fill(fresh, 0) for name, old in memory.items()}
-        y, after = cell.run(x[:, begin:end], memory)
-        if mask is not None:
-            real = mask[:, begin, None]
-            after = {name: torch.where(real, new, memory[name]) for name, new in after.items()}
-            y = y.masked_fill(~real[:, :, None], 0)
-        memory = after
-        outputs.append(y)
-    return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1), memory
+    cell: Cell, x: Tensor, memory: Memory, first: Memory, rows: Rows, read: Read = read_output
+) -> tuple[Found, Memory]:
+    """x and the states before -> what is read of every step, and the states after; documents begin from `first`."""
+    if rows.starts is None or not rows.cuts:
+        return read(cell, x, memory, rows.mask)
+    pieces = []
+    for begin, end in zip(rows.cuts, [*rows.cuts[1:], x.shape[1]], strict=True):
+        fresh = rows.starts[:, begin]
+        memory = {name: torch.where(_as_rows(fresh, old), first[name], old) for name, old in memory.items()}
+        mask = None if rows.mask is None else rows.mask[:, begin:end]
+        found, memory = read(cell, x[:, begin:end], memory, mask)
+        pieces.append(found)
+    if len(pieces) == 1:
+        return pieces[0], memory
+    return {name: torch.cat([piece[name] for piece in pieces], 1) for name in pieces[0]}, memory
+
+
+def run_backwards(cell: Cell, x: Tensor, first: Memory, rows: Rows, read: Read = read_output) -> tuple[Found, Memory]:
+    """A cell from each row's last real step to its first; what is read stands where its x stood."""
+    found, memory = run_segments(cell, flip(x, rows.mask), first, first, rows.backwards(), read)
+    return {name: flip(value, rows.mask) for name, value in found.items()}, memory
+
+
+def _as_rows(flags: Tensor, like: Tensor) -> Tensor:
+    """(B,) shaped to choose rows of `like` (B, ...)."""
+    return flags.view(-1, *[1] * (like.dim() - 1))
 
 
 def flip(x: Tensor, mask: Tensor | None) -> Tensor:

@@ -61,3 +61,14 @@ class Stack(Encoder):
             outputs += layer.layers(x, mask, state[str(i)] if state else None, starts=starts)
             x = outputs[-1]
         return outputs
+
+    def trace(
+        self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        self.admit(state)
+        found: dict[str, Tensor] = {}
+        for i, layer in enumerate(self.parts):
+            inner = state[str(i)] if state else None
+            found |= {f"{i}.{name}": value for name, value in layer.trace(x, mask, inner, starts=starts).items()}
+            x = layer(x, mask, inner, starts=starts)[0]
+        return found
