@@ -16,7 +16,7 @@ from foresay import start
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.run import PIECE, Run, Scored, load, pick_device
-from foresay.text.tokens import STOP
+from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 from tests.train.stopping import train_to
 
@@ -290,3 +290,30 @@ def test_a_run_with_pretrained_vectors_needs_them_no_more(tiny: dict, tmp_path: 
     before = start.train(tiny, words, out=tmp_path / "b", device="cpu", watch=Watch()).score(SENTENCE)
     (tmp_path / "vectors.safetensors").unlink()
     assert load(tmp_path / "b", "cpu").score(SENTENCE) == before
+
+
+def test_trace_shows_gates_and_states_of_every_token(run: Run) -> None:
+    """<start> and each token have a row; the states are those the model has after reading so far."""
+    found = run.trace("the dog")
+    assert found["tokens"] == run.tokens.pieces([START, *run.tokens.encode("the dog").tolist()])
+    rows = len(found["tokens"])
+    size = run.model.encoder.width
+    assert all(value.shape[0] == rows for name, value in found.items() if name != "tokens")
+    assert found["encoder.0.h"].shape == (rows, size) and found["embedding"].shape == (rows, 8)
+    state = run.step("the d")[1]["encoder"]["0"]
+    before = len(run.tokens.encode("the d"))
+    torch.testing.assert_close(found["encoder.0.h"][before], state["h"][0])
+    assert (found["encoder.0.f"] > 0).all() and (found["encoder.0.f"] < 1).all()
+    assert len(run.trace("")["tokens"]) == 1
+
+
+def test_trace_of_a_model_without_states(trained: Path, tmp_path: Path) -> None:
+    data = start.recipes.read(trained / "recipe.yaml")["data"]
+    counts = start.train({"task": "ngram", "data": data}, out=tmp_path / "n", device="cpu", watch=Watch())
+    with pytest.raises(UserError, match="task ngram has no gates or states to trace; use a neural model"):
+        counts.trace("the dog")
+
+
+def test_trace_of_a_transformer_gives_its_layers(transformer: Run) -> None:
+    found = transformer.trace("the dog")
+    assert set(found) == {"tokens", "embedding", "encoder.0"}

@@ -218,3 +218,18 @@ def test_the_output_is_dropped_out_for_the_loss_and_its_size_but_not_for_its_cha
     model.eval()
     monkeypatch.undo()
     assert torch.equal(model.loss(batch_of(text()))[0], model.loss(batch_of(text()))[0])
+
+
+def test_trace_reads_the_start_mark_and_the_ids():
+    """Row t of a state is what the encoder has after <start> and t ids; padding is zero."""
+    model = build({"kind": "stack", "layers": [LSTM, {"kind": "recurrent", "cell": "gru", "size": 4, "layers": 2}]})
+    ids, mask = text(2, 4), torch.arange(4) < torch.tensor([[4], [2]])
+    found = model.trace(ids, mask)
+    assert {"embedding", "encoder.0.0.f", "encoder.0.0.c", "encoder.1.1.z", "encoder.1.0.h"} <= set(found)
+    whole = torch.cat([torch.full((2, 1), START), ids], 1)
+    torch.testing.assert_close(found["embedding"], model.embedding(Batch(ids=whole)))
+    for t in range(5):
+        state = model.encoder(model.embedding(Batch(ids=whole[:1, : t + 1])))[1]
+        torch.testing.assert_close(found["encoder.1.1.h"][0, t], state["1"]["1"]["h"][0])
+        torch.testing.assert_close(found["encoder.0.0.c"][0, t], state["0"]["0"]["c"][0])
+    assert (found["encoder.0.0.f"][1, 3:] == 0).all()

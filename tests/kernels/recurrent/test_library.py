@@ -1,0 +1,75 @@
+"""torch's functions over padded rows: segments and packed rows against each row alone, values, states and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from foresay.kernels.recurrent.library import Library, find_ends
+
+B, T, D, H = 4, 5, 3, 7
+LENGTHS = [2, 5, 0, 4]
+PEERS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn_tanh": nn.RNN}
+every = pytest.mark.parametrize("name", PEERS)
+
+
+def lengths(*real: int, steps: int = T) -> Tensor:
+    return torch.arange(steps) < torch.tensor(real)[:, None]
+
+
+def made(name: str) -> tuple[nn.Module, Library, Tensor, dict[str, Tensor]]:
+    torch.manual_seed(1)
+    peer = PEERS[name](D, H, batch_first=True).double()
+    library = Library(getattr(torch, name), list(peer.parameters()), True)
+    x = torch.randn(B, T, D, dtype=torch.float64)
+    return peer, library, x, {s: torch.randn(B, H, dtype=torch.float64) for s in ("hc" if name == "lstm" else "h")}
+
+
+def alone(peer: nn.Module, x: Tensor, states: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+    given = tuple(state[None] for state in states.values())
+    y, after = peer(x, given if len(given) > 1 else given[0])
+    after = after if isinstance(after, tuple) else (after,)
+    return y, {name: state[0] for name, state in zip(states, after, strict=True)}
+
+
+@every
+def test_whole_rows(name):
+    peer, library, x, states = made(name)
+    torch.testing.assert_close(library.run(x, states, None), alone(peer, x, states))
+
+
+@every
+@pytest.mark.parametrize("packed", [False, True])
+def test_padded_rows_equal_each_alone(name, packed):
+    peer, library, x, states = made(name)
+    mask = lengths(*LENGTHS)
+    y, after = library._packed(x, states, mask) if packed else library.run(x, states, mask)
+    for row, length in enumerate(LENGTHS):
+        before = {key: state[row : row + 1] for key, state in states.items()}
+        assert (y[row, length:] == 0).all()
+        if length == 0:
+            assert all(torch.equal(after[key][row], states[key][row]) for key in states)
+            continue
+        expected, last = alone(peer, x[row : row + 1, :length], before)
+        torch.testing.assert_close(y[row, :length], expected[0])
+        for key in states:
+            torch.testing.assert_close(after[key][row], last[key][0])
+
+
+@every
+def test_padding_gets_no_gradient(name):
+    _, library, x, states = made(name)
+    mask = lengths(*LENGTHS)
+    x.requires_grad_()
+    library.run(x, states, mask)[0].square().sum().backward()
+    assert (x.grad[~mask] == 0).all() and (x.grad[mask] != 0).any()
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [(lengths(5, 5), [0]), (lengths(5, 2, 4, 0), [0, 2, 4]), (lengths(0, 0), [0]), (lengths(1, 3), [0, 1, 3])],
+)
+def test_ends_by_hand(mask: Tensor, expected: list[int]):
+    """A row without steps has ended before the first."""
+    assert find_ends(mask) == expected
