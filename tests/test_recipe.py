@@ -86,7 +86,7 @@ def test_python_objects_save_as_a_recipe():
         "layers": 1,
         "bidirectional": False,
         "dropout": 0.0,
-    }
+    } | {name: told["encoder"][name] for name in ("cells", "between", "initial")}
     assert complete(parse(complete(read(made)).as_yaml(), "saved")).as_dict() == told
 
 
@@ -101,7 +101,7 @@ def test_reading_leaves_the_given_dict_alone():
 def test_every_shorthand_means_its_long_form(short):
     cosine, average = {"kind": "cosine", "warmup": 3, "floor": 0.0}, {"kind": "ema", "decay": 0.5}
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
-    given |= {"train.graph": False}
+    given |= {"train.graph": False, "data.blank": "keep"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
@@ -259,7 +259,7 @@ def test_an_unknown_key_names_the_nearest():
     assert changed("encodr.size=5") == (
         f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
     )
-    inner = "cell, size, layers, bidirectional, dropout"
+    inner = "cell, size, layers, bidirectional, dropout, cells, between, initial"
     assert changed("encoder.sise=5") == (
         f"encoder.sise is no setting of encoder recurrent; allowed: {inner}; did you mean 'size'?"
     )

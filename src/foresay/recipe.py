@@ -58,6 +58,7 @@ SHORTHANDS = {
     "data.encoding": "data.read.encoding",
     "data.errors": "data.read.errors",
     "data.duplicates": "data.read.duplicates",
+    "data.blank": "data.read.blank",
 }
 
 

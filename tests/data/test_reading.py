@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foresay.data.reading import documents, lines
-from foresay.data.source import Source
+from foresay.data.source import Reading, Source
 from foresay.data.split import Stretch
 from foresay.errors import UserError
 
@@ -38,6 +38,14 @@ def test_lines(texts, block):
     assert [line for piece in read for line in piece.texts] == expected
     assert sum(piece.characters for piece in read) == sum(len(line) + 1 for line in expected)
     assert sum(piece.bytes for piece in read) == sum(len(line.encode()) + 1 for line in expected)
+
+
+def test_blank_lines_may_be_kept():
+    text = " a \n\n \t\nb\n\n"
+    kept = Stretch(Source("a", content=text.encode(), read=Reading(blank="keep")), 0, len(text))
+    (block,) = lines([kept])
+    assert block.texts == [" a ", "", " \t", "b", ""] and block.characters == block.bytes == len(text)
+    assert [block.texts for block in lines(whole(text))] == [[" a ", "b"]]
 
 
 def test_blocks_stay_small():

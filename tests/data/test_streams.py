@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from foresay.data.packed import Packed
 from foresay.data.streams import Streams, chunk_lengths
 from foresay.errors import UserError
 from foresay.text.tokens import START, STOP
@@ -104,3 +105,15 @@ def test_a_jitter_wider_than_the_chunk_is_refused():
 def test_shapes_repeat_without_documents_inside():
     assert Streams().repeats and Streams(jitter=2, half=0.1).repeats
     assert not Streams(reset=True).repeats and not Streams(forget=0.1).repeats
+
+
+def test_the_same_text_in_another_number_of_rows(tmp_path):
+    shards = shards_of(tmp_path / "s", [list(range(10, 31))])  # 22 tokens
+    streams = Streams(rows=4, chunk=3, jitter=1).in_rows(1)
+    assert (streams.rows, streams.chunk) == (1, 12)
+    first, second = streams.evaluation(shards)
+    assert first.targets.tolist() == [list(range(10, 22))] and second.targets.tolist() == [[*range(22, 31), STOP]]
+    assert (first.fresh, second.fresh) == (True, False)
+    assert Streams(rows=4, chunk=3).in_rows(100).chunk == 1
+    with pytest.raises(UserError, match="rows=1, but only streams are read in rows"):
+        Packed().in_rows(1)

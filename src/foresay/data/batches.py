@@ -50,6 +50,10 @@ class Batches:
         """Every token once, in order."""
         raise AssertionError
 
+    def in_rows(self, rows: int) -> Batches:
+        """The same in so many rows, where a row goes on from batch to batch."""
+        raise UserError(f"rows={rows}, but only streams are read in rows; leave it out")
+
 
 def check_enough(shards: Shards) -> None:
     """Refuses data too small to predict anything from."""

@@ -128,6 +128,8 @@ def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, lea
     # How the files are read shows in their texts; only what is done with the texts matters beside them.
     settings = {name: getattr(corpus, name) for name in ("unit", "holdout", "share")}
     settings |= {"duplicates": corpus.read.duplicates}
+    if corpus.read.blank != "drop":  # not named where it changes nothing: texts prepared before keep their names
+        settings |= {"blank": corpus.read.blank}
     about = {
         "format": FORMAT,
         "corpus": settings,

@@ -43,7 +43,7 @@ def documents(stretches: Iterable[Stretch], cuts_anywhere: bool, block: int = BL
 
 
 def lines(stretches: Iterable[Stretch], block: int = BLOCK) -> Iterator[Block]:
-    """Each line that is not empty is one document, without its newline."""
+    """Each line is one document, without its newline; blank ones are left out, or kept as empty ones."""
     for stretch in stretches:
         number = 0
         for text, size in _texts(stretch, b"\0" if stretch.source.has_records else b"\n", block):
@@ -52,7 +52,8 @@ def lines(stretches: Iterable[Stretch], block: int = BLOCK) -> Iterator[Block]:
             every = text.removesuffix("\n").split("\n")
             found = [line.removesuffix("\r") for line in _chosen(stretch, number, every)]
             number += len(every)
-            found = [line for line in found if line and not line.isspace()]
+            if stretch.source.read.blank == "drop":
+                found = [line for line in found if line and not line.isspace()]
             joined = "\n".join([*found, ""])
             yield Block(found, True, len(joined), len(joined.encode("utf-8")), size)
 

@@ -34,6 +34,7 @@ class Reading:
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
     duplicates: Literal["count", "drop"] = "count"
+    blank: Literal["drop", "keep"] = "drop"  # lines without text, where a line is a sequence: kept, each is a <stop>
 
 
 @dataclass(frozen=True)

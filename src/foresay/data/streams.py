@@ -77,6 +77,10 @@ class Streams(Batches):
             rows_now = [shifted(shards, start, stop - start) for start, stop in spans]
             yield joined(rows_now, width, fresh=at == 0, starts=self.reset)
 
+    def in_rows(self, rows: int) -> Streams:
+        """As many tokens at a time, in so many rows."""
+        return Streams(rows, max(self.rows * self.chunk // rows, 1), reset=self.reset)
+
     def _fit(self, shards: Shards) -> tuple[int, int]:
         """Fewer rows, or one short row, when the corpus is small."""
         return max(min(self.rows, len(shards) // self.chunk), 1), min(self.chunk, len(shards))
