@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from foresay import parts
 from foresay.train.optimise import AdamW
 from foresay.train.schedule import Constant, Cosine, Decay, InverseRoot, Linear, Schedule
+from tests.train.made import make_trainer
 
 R = 0.5**0.5  # cos 45°
 
@@ -23,6 +26,7 @@ BY_HAND = [
     (InverseRoot(warmup=0), 4, [1, R, 3**-0.5, 0.5]),
     (Decay(hold=2, every=3), 9, [1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125]),
     (Decay(hold=1, every=1, factor=0.1, warmup=2), 5, [0.5, 1, 1, 0.1, 0.01]),
+    (Decay(hold=1, every=2, factor=0.5, warmup=1, unit="epoch").in_steps(2), 9, [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25]),
 ]
 
 
@@ -34,6 +38,17 @@ def test_factors_by_hand(schedule: Schedule, steps: int, factors: list[float]) -
 @pytest.mark.parametrize(("schedule", "last"), [(Linear(floor=0.1), 0.1), (Cosine(floor=0.1), 0.1)])
 def test_past_the_end_the_floor_stays(schedule: Schedule, last: float) -> None:
     assert schedule.factor(10, 10) == schedule.factor(99, 10) == pytest.approx(last)
+
+
+def test_a_schedule_by_epochs_follows_the_text(tiny: dict, tmp_path: Path) -> None:
+    """Zaremba's: the rate itself for six epochs, divided by 1.2 at the beginning of each one after them."""
+    words = ("train.optimizer=sgd", "train.lr=1.0", "train.schedule={kind: decay, hold: 6, every: 1, unit: epoch}")
+    trainer = make_trainer(tiny, tmp_path, *words, "train.schedule.factor=0.8333333333333334", "train.accumulate=2")
+    epoch = trainer.order.per_epoch // 2
+    assert epoch > 3
+    for number, rate in ((0, 1.0), (5, 1.0), (6, 1 / 1.2), (7, 1 / 1.44), (38, 1.2**-33)):
+        assert trainer.rate(number * epoch) == trainer.rate((number + 1) * epoch - 1) == pytest.approx(rate)
+    assert Decay(hold=3, every=2).in_steps(10).factor(4, 9) == Decay(hold=3, every=2).factor(4, 9)
 
 
 def test_a_warm_up_as_long_as_the_run_has_no_fall() -> None:
