@@ -169,7 +169,7 @@ class Averages:
         if not self.tensors:
             self.tensors = {name: weight.detach().clone() for name, weight in self.weights.items()}
         if self.counted is None:
-            self.counted = torch.tensor(self.count, dtype=torch.float64, device=made.device)
+            self.counted = torch.full((), float(self.count), dtype=torch.float64, device=made.device)
         share = (self.average.shares(self.counted) * made).float()
         for name, weight in self.weights.items():
             self.tensors[name].lerp_(weight, share.to(weight.dtype))
