@@ -65,6 +65,7 @@ def test_train_passes_the_minutes_on(call: Commands, monkeypatch: pytest.MonkeyP
         "resume": False,
         "minutes": 2.5,
         "device": "cpu",
+        "trust": False,
     }
 
 

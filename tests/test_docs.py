@@ -1,6 +1,7 @@
 """The documentation's examples run: every `sh` line that calls foresay, every `python` block, page by page.
 
-Training is cut to a few steps; everything else runs as it is written.
+A block that opens with `# mycells.py` is that file, or a further piece of it. Training is cut to a few steps;
+everything else runs as it is written.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from foresay.study import rate
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
 BLOCK = re.compile(r"^```(sh|python|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (\w+\.(?:py|yaml))\n")
 SHORT = ["train.steps=3", "train.evaluate.tokens=300"]
 
 
@@ -70,8 +72,12 @@ def test_examples_run(page: Path, corpus: Path, tmp_path: Path, monkeypatch: pyt
     if any("runs/my" in body for _, body in found) and "foresay train my.txt" not in page.read_text("utf-8"):
         start.train("my.txt", out="runs/my", device="cpu")
     scope: dict = {}
+    monkeypatch.syspath_prepend(tmp_path)
     for kind, body in found:
-        if kind == "sh":
+        if named := FILE.match(body):
+            with (tmp_path / named[1]).open("a") as file:
+                file.write(body)
+        elif kind == "sh":
             for line in body.strip().split("\n"):
                 run_line(line, monkeypatch)
         elif kind == "python":

@@ -18,6 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 ORDER = [
     "errors",
     "extras",
+    "own",
     "parts",
     "yaml12",
     "recipe",

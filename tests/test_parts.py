@@ -14,6 +14,7 @@ from foresay.errors import UserError
 from foresay.parts import Amount, Count, Share, Size, anew, check, describe, fits, make, spell
 
 NEEDED = {  # what the parts with settings of no default are made with here
+    ("cell", "lstm-projected"): {"projection": 3},
     ("data", "text"): {"train": "my.txt"},
     ("encoder", "stack"): {"layers": ["recurrent", {"kind": "window", "span": 3}]},
     ("schedule", "decay"): {"hold": 10, "every": 5},
@@ -267,7 +268,7 @@ def test_unnamed_settings_are_refused(wheels):
     class Loose(Wheel):
         def __init__(self, **settings): ...
 
-    with pytest.raises(AssertionError, match="Loose takes \\*\\*settings"):
+    with pytest.raises(UserError, match=r"Loose takes \*\*settings; name each setting"):
         Loose()
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from foresay.decode.sample import Greedy, Sample
+    from foresay.encode.cells.cell import Cell, stage
     from foresay.errors import UserError
     from foresay.ready import prepare
     from foresay.run import Run, Scored, load
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Cell",
     "Greedy",
     "Run",
     "Sample",
@@ -38,11 +40,13 @@ __all__ = [
     "find_rate",
     "load",
     "prepare",
+    "stage",
     "train",
     "vocabulary",
 ]
 
 _HOMES = {
+    "Cell": "foresay.encode.cells.cell",
     "Greedy": "foresay.decode.sample",
     "Sample": "foresay.decode.sample",
     "Run": "foresay.run",
@@ -52,6 +56,7 @@ _HOMES = {
     "find_rate": "foresay.study.rate",
     "load": "foresay.run",
     "prepare": "foresay.ready",
+    "stage": "foresay.encode.cells.cell",
     "train": "foresay.start",
     "vocabulary": "foresay.study.vocabulary.survey",
 }

@@ -11,6 +11,8 @@ A part is made from a recipe (`make("cell", {"kind": "lstm", "forget_bias": 0.0}
 A setting annotated with a base class that has a `part_kind` (also `Cell | str`, `list[Encoder]`, `Cell | None`)
 is a nested part: a name, a `{kind: ...}` or an object; without `kind` the default's, or the only one, is meant. A
 setting annotated with a dataclass is a group of settings, checked the same way.
+
+A class of a user's file is a part without being registered: `mycells.py:MyCell` wherever a name may stand (own.py).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from foresay import own
 from foresay.errors import UserError, nearest
 
 Size = Annotated[int, Gt(0)]
@@ -92,29 +95,53 @@ def part(kind: str, name: str) -> Callable[[_C], _C]:
         known = _register[kind].get(name)
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise AssertionError(f"two parts are called {kind} {name}: {known} and {cls}")
-        original = cls.__init__
-
-        @functools.wraps(original)
-        def checked(self: Any, *args: Any, **given: Any) -> None:
-            if type(self) is not cls:  # a registered subclass has checked its own settings
-                original(self, *args, **given)
-                return
-            names = [setting.name for setting in settings_of(cls)]
-            if len(args) > len(names):
-                raise UserError(f"{kind} {name} takes {len(names)} settings, {len(args)} were given")
-            placed = dict(zip(names, args, strict=False))
-            for twice in placed.keys() & given.keys():
-                raise UserError(f"{kind} {name}: {twice} is given twice, by place and by name; give it once")
-            values = check(cls, placed | given, where=f"{kind} {name}: ")
-            self.__dict__["settings"] = values
-            original(self, **values)
-
-        cls.__init__ = checked
+        remember_settings(cls)
         cls.part_kind, cls.part_name = kind, name  # pyright: ignore[reportAttributeAccessIssue]
         _register[kind][name] = cls
         return cls
 
     return register
+
+
+class Part:
+    """What the base class of a kind derives from: each subclass is a part, by its file's name until `part` names it."""
+
+    part_kind: str
+    part_name: str
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "part_kind" not in vars(cls):
+            cls.part_name = own.name_of(cls)
+            remember_settings(cls)
+
+
+def remember_settings(cls: Any) -> None:
+    """Makes the constructor of a class check its settings and keep them as `instance.settings`."""
+    original = cls.__init__
+    if getattr(original, "checks", None) is cls:
+        return
+
+    @functools.wraps(original)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        if type(self) is not cls:  # a subclass has checked its own settings
+            original(self, *args, **given)
+            return
+        label = f"{cls.part_kind} {cls.part_name}"
+        names = [setting.name for setting in settings_of(cls)]
+        if len(args) > len(names):
+            raise UserError(f"{label} takes {len(names)} settings, {len(args)} were given")
+        placed = dict(zip(names, args, strict=False))
+        for twice in placed.keys() & given.keys():
+            raise UserError(f"{label}: {twice} is given twice, by place and by name; give it once")
+        values = check(cls, placed | given, where=f"{label}: ")
+        self.__dict__["settings"] = values
+        original(self, **values)
+        if hasattr(cls, "register_parameter") and "_parameters" not in self.__dict__:
+            raise UserError(f"{label}: its __init__ does not call super().__init__(); make that its first line")
+
+    checked.checks = cls  # pyright: ignore[reportAttributeAccessIssue]
+    cls.__init__ = checked
 
 
 def import_siblings(package: str) -> None:
@@ -131,12 +158,43 @@ def names(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str, where: str = "") -> type:
-    """The class registered as `name`; `where` is the setting that named it, for the error."""
+    """The class registered as `name`, or a user's by `FILE.py:Class`; `where` is the setting that named it."""
+    if own.is_own(name):
+        return _find_own(kind, name, where)
     allowed = names(kind)
     if name not in allowed:
         place = f"{where}={name!r}" if where else f"{name!r}"
-        raise UserError(f"{place} is no {kind}; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
+        remedy = f"; name the class too: {name}:CLASS" if name.endswith(".py") else nearest(name, allowed)
+        raise UserError(f"{place} is no {kind}; allowed: {', '.join(allowed)}{remedy}")
     return _register[kind][name]
+
+
+def _find_own(kind: str, name: str, where: str) -> type:
+    """The class of a user's file as a part; names that the file itself gives its parts are not kept."""
+    try:
+        cls: Any = own.load(name, where)
+    finally:
+        for known in _register.values():
+            for one in [one for one, found in known.items() if found.__module__.startswith(own.MODULE)]:
+                del known[one]
+    if getattr(cls, "part_kind", None) != kind:
+        place, is_a = own.named(name, where), getattr(cls, "part_kind", None)
+        other = f"it is a part of kind {is_a}" if is_a else f"derive it from {base_of(kind)}"
+        raise UserError(f"{place}: class {cls.__name__} is no {kind}; {other}")
+    cls.part_name = name
+    remember_settings(cls)
+    settings_of(cls)
+    return cls
+
+
+def base_of(kind: str) -> str:
+    """The class that a part of this kind derives from, as it is imported."""
+    for cls in (_register[kind][name] for name in names(kind)):
+        for base in reversed(cls.__mro__):
+            if "part_kind" in vars(base):
+                public = "foresay" if base.__name__ in ("Cell",) else base.__module__
+                return f"{public}.{base.__name__}"
+    raise AssertionError(f"no part of kind {kind}")
 
 
 @functools.cache
@@ -145,11 +203,17 @@ def settings_of(cls: type) -> tuple[Setting, ...]:
     init = inspect.unwrap(cls.__init__)
     if init.__qualname__ in ("object.__init__", "Module.__init__"):  # Python's and torch's own: no settings
         return ()
-    hints = typing.get_type_hints(cls if dataclasses.is_dataclass(cls) else init, include_extras=True)
+    try:
+        hints = typing.get_type_hints(cls if dataclasses.is_dataclass(cls) else init, include_extras=True)
+    except NameError as error:
+        raise UserError(
+            f"{cls.__name__}: a setting is annotated with {error.name}, which its file does not know"
+        ) from None
     found = []
     for name, parameter in list(inspect.signature(init).parameters.items())[1:]:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            raise AssertionError(f"{cls.__name__} takes **settings; name each one")
+            sign = "*" if parameter.kind == parameter.VAR_POSITIONAL else "**"
+            raise UserError(f"{cls.__name__} takes {sign}{name}; name each setting")
         annotation = hints.get(name, Any)
         nested, many = _nested_kind(annotation)
         found.append(Setting(name, annotation, parameter.default, nested, many))
@@ -206,7 +270,7 @@ def _checked_group(group: Any, value: Any, place: str) -> Any:
 
 def fits(annotation: Any, value: Any, place: str) -> Any:
     """`value` if it fits the annotation strictly; otherwise the one-line error."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
     try:
         found = TypeAdapter(annotation).validate_python(value, strict=True)
@@ -215,6 +279,10 @@ def fits(annotation: Any, value: Any, place: str) -> Any:
         return found
     except ValidationError:
         raise UserError(f"{place}={shown(value)}; allowed: {spell(annotation)}") from None
+    except PydanticSchemaGenerationError:
+        raise UserError(
+            f"{place}: {spell(annotation)} is no type of a setting; allowed: int, float, bool, str, list"
+        ) from None
 
 
 def shown(value: Any) -> str:
@@ -227,6 +295,8 @@ def make(kind: str, value: Any, where: str = "") -> Any:
     """A part from its name, from `{kind: name, setting: ...}`, or the object itself."""
     where = where or kind
     if getattr(type(value), "part_kind", None) == kind:
+        if not hasattr(value, "settings"):
+            raise UserError(f"{where}: {type(value).__name__} is no part; put @part({kind!r}, NAME) above its class")
         return value
     if isinstance(value, str):
         value = {"kind": value}
@@ -238,7 +308,16 @@ def make(kind: str, value: Any, where: str = "") -> Any:
         problem = " is missing" if "kind" not in value else f"={shown(name)}"
         raise UserError(f"{where}.kind{problem}; allowed: {', '.join(names(kind))}")
     cls = find(kind, name, f"{where}.kind" if len(value) > 1 else where)
-    return cls(**check(cls, given, f"{where}."))
+    values = check(cls, given, f"{where}.")
+    try:
+        return cls(**values)
+    except UserError:
+        raise
+    except Exception as error:
+        path = own.file_of(cls)
+        if not own.is_own(name) or path is None:
+            raise
+        raise UserError(f"{where}={name} cannot be made: {own.told(error, path)}") from error
 
 
 def anew(instance: Any) -> Any:
@@ -258,6 +337,23 @@ def _each(value: Any, change: Callable[[Any], Any]) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value) if change is describe else value
     return change(value) if hasattr(type(value), "part_kind") else value
+
+
+def own_classes(*instances: Any) -> dict[str, type]:
+    """The classes of parts, nested ones too, that are not registered: those of users' files, by name."""
+    found: dict[str, type] = {}
+
+    def look(instance: Any) -> Any:
+        cls = type(instance)
+        if _register[cls.part_kind].get(cls.part_name) is not cls:
+            found[cls.part_name] = cls
+        for value in instance.settings.values():
+            _each(value, look)
+        return instance
+
+    for instance in instances:
+        look(instance)
+    return found
 
 
 def summary(cls: type) -> str:

@@ -16,6 +16,7 @@ from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.start import DEFAULT_MINUTES, Settings, words_of
 from foresay.train.choose import choose_for
+from foresay.train.folder import read_recipe
 from foresay.train.progress import Watch, watch_for
 from foresay.train.resume import own_prepared
 
@@ -46,7 +47,7 @@ def ready(source: Source, settings: Sequence[str] = (), *, on_progress: Progress
             raise UserError(f"{folder} is finished: settings cannot change it; give its recipe.yaml and the settings")
         if not (folder / "recipe.yaml").is_file():
             return open_prepared(folder)
-        return own_prepared(folder, recipes.complete(recipes.read(folder / "recipe.yaml")), on_progress)
+        return own_prepared(folder, read_recipe(folder, model=False), on_progress)
     recipe = recipe_for(source, settings)
     return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress)
 

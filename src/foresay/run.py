@@ -19,7 +19,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foresay import recipe as recipes
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
 from foresay.data.prepare import prepare
@@ -28,13 +27,15 @@ from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.models.language_model import LanguageModel
 from foresay.models.task import Task
+from foresay.own import CodeError
 from foresay.parts import Amount, Size, fits, make
 from foresay.recipe import Recipe
-from foresay.text.tokens import STOP, Tokens
+from foresay.text.tokens import START, STOP, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
-from foresay.train.folder import MODEL, how_to_resume, read_config, read_model
+from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
 from foresay.train.resume import own_prepared
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
@@ -121,10 +122,13 @@ class Run:
         split: str = "valid",
         limit: int | None = None,
         encoding: str | None = None,
+        rows: int | None = None,
     ) -> Measured:
         """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text.
 
         Another text is read as the run's was, in `encoding` where that is given; of one with splits, `split` is taken.
+        A stream is read in as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state
+        through the whole text.
         """
         if split not in ("valid", "test"):
             raise UserError(f"split={split!r}; allowed: valid, test")
@@ -139,7 +143,8 @@ class Run:
             shards = prepared.valid if split == "valid" else prepared.test
         if shards is None:
             raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
-        return evaluate(self.model, recipe.train.batches, shards, limit=limit)
+        batches = recipe.train.batches if rows is None else recipe.train.batches.in_rows(fits(Size, rows, "rows"))
+        return evaluate(self.model, batches, shards, limit=limit)
 
     def generate(
         self,
@@ -197,12 +202,30 @@ class Run:
         log_probs, state = self.model.step(ids.view(1, -1), state)
         return log_probs[0], state
 
+    @torch.inference_mode()
+    def trace(self, text: str) -> dict[str, Any]:
+        """What the model computes while it reads a text: its tokens, <start> first, and by name a row for each.
 
-def load(path: str | Path, device: str | None = None) -> Run:
-    """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some)."""
+        `encoder.0.f` (T, H) is the gate f of the lowest layer, `encoder.1.h` the state h of the next.
+        """
+        if not isinstance(self.model, LanguageModel):
+            raise UserError(
+                f"task {getattr(self.model, 'part_name', '')} has no gates or states to trace; use a neural model"
+            )
+        self.model.eval()
+        ids = self.tokens.encode(fits(str, text, "text")).tolist()
+        found = self.model.trace(torch.tensor([ids], dtype=torch.long, device=self.model.device).view(1, -1))
+        return {"tokens": self.tokens.pieces([START, *ids]), **{name: value[0] for name, value in found.items()}}
+
+
+def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
+    """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
+
+    A run that brings code along (`code/`) is loaded with `trust=True`: its code is run.
+    """
     folder = Path(path)
     config = read_config(folder)
-    recipe = _recipe_of(folder)
+    recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
     for module in model.modules():  # the saved weights hold what was read from there
         if getattr(module, "pretrained", None):
@@ -218,16 +241,16 @@ def load(path: str | Path, device: str | None = None) -> Run:
     return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 
-def _recipe_of(folder: Path) -> Recipe:
+def _recipe_of(folder: Path, trust: bool) -> Recipe:
     """The recipe of a run, its tokeniser loaded."""
     path = folder / "recipe.yaml"
     if not path.is_file():
         raise UserError(f"{path} is missing; copy it back")
     try:
-        recipe = recipes.complete(recipes.read(path))
+        recipe = read_recipe(folder, trust=trust)
         recipe.tokens.load(folder)  # its files are whole (read_config): what does not fit them is the recipe
         return recipe
-    except MissingLibrary:
+    except (MissingLibrary, CodeError):
         raise
     except UserError as error:
         raise UserError(f"{path} is damaged or not of this run: {error}") from None

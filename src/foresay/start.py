@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from foresay import parts
+from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
@@ -31,7 +31,6 @@ from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
 from foresay.train import folder as folders
-from foresay.train.aside import write_file
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.choose import Text, choose_for
@@ -54,14 +53,17 @@ def train(
     resume: bool | str | Path = False,
     minutes: float | None = None,
     device: str | None = None,
+    trust: bool = False,
     watch: Watch | None = None,
 ) -> Run:
     """Trains a recipe (name, YAML file, dict) or a text file and returns the run.
 
     `settings` are `["encoder.size=512"]` or `{"encoder.size": 512}`. `minutes` is turned into steps by measuring
     the first ones. `resume="runs/x"` goes on with that run; `resume=True` with the one in `out`, or begins it.
+    A run that brings code along goes on with `trust=True`.
     """
     began = time.perf_counter()
+    own.refuse_inside()
     if minutes is not None and not 0 < minutes < 1e6:
         raise UserError(f"minutes={minutes}; allowed: a number > 0")
     watch = watch if watch is not None else watch_for()
@@ -72,14 +74,15 @@ def train(
     folder = Path(out) if out is not None else folders.next_free(name_of(source))
     saved = folder / "recipe.yaml"
     if resume and saved.exists():
-        new = New(saved_recipe(saved, source, words, minutes))
+        with folders.own_code(folder, trust=trust):
+            new = New(saved_recipe(saved, source, words, minutes))
     else:
         new = new_recipe(source, words, minutes, place)
     exact = torch.are_deterministic_algorithms_enabled()
     try:
         with folders.opened(folder, resume=resume) as there:
             if there:
-                new = New(recipes.complete(recipes.read(saved)))
+                new = New(folders.read_recipe(folder, trust=trust))
             if there and folders.is_finished(folder):
                 watch.note(f"{folder} is finished; nothing to resume")
             else:
@@ -91,7 +94,7 @@ def train(
     finally:
         torch.use_deterministic_algorithms(exact)
         watch.close()
-    return load(folder, device)
+    return load(folder, device, trust=True)  # what was trained here was named here, or trusted
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     recipe = new.recipe
     if recipe.train.save.tensorboard:
         check_tensorboard()
+    if not there:
+        recipe.code()  # what cannot be kept is said before any work
     if recipe.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
@@ -184,9 +189,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         check_same_text(folder, prepared)
     else:
         tokens.save(folder)
-        base = folders.base_here(folder)
-        folders.write_config(folder, recipe.task.part_name, len(tokens), prepared.folder.name, base)
-        write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
+        folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if hasattr(model, "fit"):
         facts = _count(model, recipe, prepared, folder, watch)

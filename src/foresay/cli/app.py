@@ -30,6 +30,7 @@ RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda; by default the GPU when there is one.")]
 Encoding = Annotated[str | None, typer.Option(help="Of the text files, such as latin-1; by default utf-8.")]
+Trust = Annotated[bool, typer.Option("--trust", help="Run the code that RUN brings along, if it does.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. encoder.size=512")]
 
 
@@ -68,10 +69,10 @@ def _piped() -> str:
     return str(kept(sys.stdin.buffer))
 
 
-def load_run(run: Path, device: str | None) -> Run:
+def load_run(run: Path, device: str | None, trust: bool) -> Run:
     from foresay.run import load
 
-    return load(run, device)
+    return load(run, device, trust=trust)
 
 
 def show(text: str) -> None:

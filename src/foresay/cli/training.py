@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, app, divided, rich, say, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, divided, rich, say, show, show_json
 
 
 @app.command()
@@ -26,13 +26,15 @@ def train(
     minutes: Annotated[float | None, typer.Option(help="Fit the steps to this time, by measuring the first.")] = None,
     encoding: Encoding = None,
     device: Device = None,
+    trust: Trust = False,
 ) -> None:
     """Train a recipe or a text into a run folder; a text needs no settings."""
     from foresay import start
+    from foresay.train.folder import trust_for
 
     source, settings = divided(words or [], encoding)
-    run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device)
-    say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay generate {run.folder}")
+    run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
+    say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay generate {run.folder}{trust_for(run.folder)}")
 
 
 @app.command()

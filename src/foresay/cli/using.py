@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, app, load_run, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, show, show_json
 from foresay.errors import UserError
 
 
@@ -20,11 +20,15 @@ def evaluate(
     data: Annotated[str | None, typer.Option(help="A text file or folder; by default the run's own split.")] = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
     encoding: Encoding = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Rows that a stream is read in; 1: one state through it all.")
+    ] = None,
     as_json: Json = False,
     device: Device = None,
+    trust: Trust = False,
 ) -> None:
     """Perplexity, bits per character and bits per byte of a run on its held-out text or on another."""
-    measured = load_run(run, device).evaluate(data, split=split, encoding=encoding)
+    measured = load_run(run, device, trust).evaluate(data, split=split, encoding=encoding, rows=rows)
     if as_json:
         show_json(measured.as_dict())
         return
@@ -45,9 +49,10 @@ def score(
     tokens: Annotated[bool, typer.Option("--tokens", help="Each token's share too.")] = False,
     as_json: Json = False,
     device: Device = None,
+    trust: Trust = False,
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
-    loaded = load_run(run, device)
+    loaded = load_run(run, device, trust)
     for line in _lines(texts):
         scored = loaded.score(line)[0]
         if as_json:
@@ -72,6 +77,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed, the same text.")] = 1,
     as_json: Json = False,
     device: Device = None,
+    trust: Trust = False,
 ) -> None:
     """Write on from a prompt, by sampling or greedily."""
     from foresay.decode.sample import Greedy, Sample
@@ -79,7 +85,7 @@ def generate(
     if temperature < 0:
         raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     decoder = Greedy() if temperature == 0 else Sample(temperature, top_k, top_p, min_p, repetition)
-    loaded = load_run(run, device)
+    loaded = load_run(run, device, trust)
     text = "\n".join(_lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
     written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed)
     if as_json:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from foresay.data.batch import Batch
+from foresay.parts import Part
 
 
-class Embedding(nn.Module):
+class Embedding(Part, nn.Module):
     """`build(vocabulary)` fixes the sizes; `forward(batch)` -> x (B, T, D) with D = `self.width`."""
 
     part_kind = "embedding"

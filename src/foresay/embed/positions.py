@@ -17,10 +17,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.parts import Size, part
+from foresay.parts import Part, Size, part
 
 
-class Positions(nn.Module):
+class Positions(Part, nn.Module):
     """`build(width)` fixes the size; `forward(position)` -> what to add to x."""
 
     part_kind = "positions"

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
+from foresay.parts import Part
 
 State = dict[str, Any]  # nested dicts of tensors, batch first
 
 
-class Encoder(nn.Module):
+class Encoder(Part, nn.Module):
     """`build(in_width)` fixes the sizes; `forward` -> (y (B, T, H), state) with H = `self.width`."""
 
     part_kind = "encoder"
@@ -50,6 +51,12 @@ class Encoder(nn.Module):
     ) -> list[Tensor]:
         """Every layer's output, lowest first; the last one is what `forward` returns."""
         return [self.forward(x, mask, state, starts=starts)[0]]
+
+    def trace(
+        self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """Inner values of every step by name, each (B, T, width): here every layer's output, `0` the lowest."""
+        return {str(n): y for n, y in enumerate(self.layers(x, mask, state, starts=starts))}
 
     def admit(self, state: State | None, condition: Tensor | None = None) -> None:
         """Refuses what an encoder cannot use: a carried state when it sees the future, a condition."""

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.parts import part
+from foresay.parts import Part, part
 
 
-class Pool(nn.Module):
+class Pool(Part, nn.Module):
     """`build(in_width)` fixes the sizes; `forward(y, mask)` -> (B, `self.width`)."""
 
     part_kind = "pool"

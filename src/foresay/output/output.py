@@ -8,8 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from foresay.parts import Part
 
-class Output(nn.Module):
+
+class Output(Part, nn.Module):
     """`build(in_width, vocabulary, table)` fixes the sizes; `table` is the (V, D) embedding to tie to, if any."""
 
     part_kind = "output"

@@ -1,9 +1,10 @@
 """The run folder: made, locked, written file by file so that nothing is ever half there.
 
     runs/NAME/  recipe.yaml  tokenizer.json  text.json  config.json  model.safetensors  README.md  metrics.jsonl
-                results.json  curve.png  checkpoints/  tensorboard/ (where asked for)
+                results.json  curve.png  checkpoints/  tensorboard/ (where asked for)  code/ (users' own parts)
 
-`config.json` holds the SHA-256 of the tokeniser and of the finished model: damage is noticed when they are loaded. Its
+`config.json` holds the SHA-256 of the tokeniser, of the finished model and of the users' files that its parts come
+from: damage is noticed when they are loaded, and what lies in `code/` is run only where the user trusts the run. Its
 `base` is the way from the run to the folder it was begun in, which relative paths in the recipe are meant from.
 `recipe.yaml` comes after the tokeniser and the config: a folder without it holds no run yet.
 """
@@ -13,11 +14,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import glob
+import hashlib
 import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,14 +28,17 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from foresay import __version__
+from foresay import __version__, own
+from foresay import recipe as recipes
 from foresay.errors import UserError
+from foresay.recipe import Recipe
 from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 BEGUN = ("tokenizer.json", "text.json", "config.json", ".lock")  # what is there before recipe.yaml is
-WRITTEN = (".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")  # what stands in a run folder beside checkpoints
+# what stands in a run folder beside checkpoints
+WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
 
 def next_free(name: str, suffix: str = "") -> Path:
@@ -71,9 +76,20 @@ def _check_free(folder: Path, resume: bool) -> None:
             f"{folder} exists; allowed: a new folder: give another --out, or go on with a run: {how_to_resume(folder)}"
         )
     if not (folder / "recipe.yaml").exists():
-        strange = [path.name for path in folder.iterdir() if path.name not in BEGUN and not _left_here(path)]
+        begun = {*BEGUN, own.FOLDER} if _begun_code(folder) else {*BEGUN}
+        strange = [path.name for path in folder.iterdir() if path.name not in begun and not _left_here(path)]
         if strange:
             raise UserError(f"{folder} is no run but holds {sorted(strange)[0]}; give another --out")
+
+
+def _begun_code(folder: Path) -> list[Path]:
+    """The copies of users' files in a folder that holds no run yet; none where anything else lies beside them."""
+    try:
+        written = [folder / name for name in json.loads((folder / "config.json").read_text("utf-8"))["sha256"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    there = [*(folder / own.FOLDER).glob("*")]
+    return there if all(path in written or _left_here(path) for path in there) else []
 
 
 def _left_here(path: Path) -> bool:
@@ -104,6 +120,10 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
         yield
     except BaseException:
         if not (folder / "recipe.yaml").exists():
+            for path in _begun_code(folder):
+                path.unlink()
+            if (folder / own.FOLDER).is_dir() and not any((folder / own.FOLDER).iterdir()):
+                (folder / own.FOLDER).rmdir()
             for name in BEGUN:
                 (folder / name).unlink(missing_ok=True)
             if made:
@@ -120,7 +140,12 @@ def disk_error(error: OSError, folder: Path) -> UserError:
 
 def how_to_resume(folder: Path) -> str:
     """The command that goes on with a run."""
-    return f"foresay train --resume {shlex.quote(str(folder))}"
+    return f"foresay train --resume {shlex.quote(str(folder))}{trust_for(folder)}"
+
+
+def trust_for(folder: Path) -> str:
+    """The option that a command needs to use a run: one with code of its own has to be trusted."""
+    return " --trust" if (folder / own.FOLDER).is_dir() else ""
 
 
 def base_here(folder: Path) -> str:
@@ -135,19 +160,54 @@ def located(folder: Path, config: dict[str, Any], path: str) -> str:
     return str(base / path) if there else path
 
 
-def write_config(folder: Path, task: str, vocabulary: int, data: str, base: str) -> None:
-    """`config.json`, as a Hugging Face repository has it, with the hashes of what is there; `data` names the text."""
+def write_config(
+    folder: Path, task: str, vocabulary: int, data: str, base: str, code: Mapping[str, str] | None = None
+) -> None:
+    """`config.json`, as a Hugging Face repository has it, with the hashes of what is there; `data` names the text.
+
+    `code` are the hashes of the users' files that the run keeps.
+    """
     kept = [name for name in ("tokenizer.json", "text.json", MODEL) if (folder / name).exists()]
+    hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
-    config |= {"base": base, "foresay": __version__, "sha256": {name: file_hash(folder / name) for name in kept}}
+    config |= {"base": base, "foresay": __version__, "sha256": hashes}
     write_file(folder / "config.json", json.dumps(config, indent=1).encode())
 
 
 def write_model(folder: Path, tensors: dict[str, Tensor], task: str, vocabulary: int, data: str) -> None:
     """The finished weights, then the config with their hash."""
-    base = read_config(folder).get("base", ".")
+    config = read_config(folder)
+    code = {name: digest for name, digest in config["sha256"].items() if _is_code(name)}
     write_tensors(folder / MODEL, tensors)
-    write_config(folder, task, vocabulary, data, base)
+    write_config(folder, task, vocabulary, data, config.get("base", "."), code)
+
+
+def write_recipe(folder: Path, recipe: Recipe, vocabulary: int, data: str) -> None:
+    """The config, copies of the users' files that it has the hashes of, and last the recipe: now it is a run."""
+    code = recipe.code()
+    hashes = {name: hashlib.sha256(source).hexdigest() for name, source in code.items()}
+    write_config(folder, recipe.task.part_name, vocabulary, data, base_here(folder), hashes)
+    for name, source in code.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_file(folder / name, source)
+    write_file(folder / "recipe.yaml", recipe.as_yaml().encode())
+
+
+@contextmanager
+def own_code(folder: Path, *, trust: bool) -> Iterator[None]:
+    """While it lasts, users' files mean the run's copies, which are run only where the user trusts the run."""
+    with own.opened(folder, lambda: read_config(folder)["sha256"], trust=trust):
+        yield
+
+
+def read_recipe(folder: Path, *, trust: bool = False, model: bool = True) -> Recipe:
+    """The recipe of a run; one with code of its own is read with trust, or without its model."""
+    with own_code(folder, trust=trust):
+        return recipes.complete(recipes.read(folder / "recipe.yaml"), model=model)
+
+
+def _is_code(name: str) -> bool:
+    return name.startswith(f"{own.FOLDER}/")
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -166,6 +226,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config.get("sha256"), dict):
         raise UserError(f"{path} is damaged: it has no hashes; copy it again")
     for name in config["sha256"].keys() - {MODEL}:
+        if _is_code(name):  # checked as it is read, to be run
+            continue
         _check_hash(folder / name, config)
     return config
 

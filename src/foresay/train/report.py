@@ -11,6 +11,7 @@ from typing import Any
 from foresay import __version__
 from foresay.recipe import Recipe
 from foresay.train.aside import write_file
+from foresay.train.folder import trust_for
 from foresay.train.progress import Metrics, without_nan
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
@@ -44,6 +45,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
             f"| bits per byte | {valid['bits_per_byte']:.4f} |\n"
             f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )
+    trust = trust_for(folder)
     curve = "\n![loss against time](curve.png)\n" if "steps" in results else ""
     return f"""---
 library_name: foresay
@@ -60,15 +62,15 @@ A {recipe.task.part_name} trained with Foresay {__version__}: {results["paramete
 ## Use
 
 ```
-foresay generate {folder} "Once upon"
-echo "a sentence" | foresay score {folder} -
-foresay eval {folder}
+foresay generate {folder} "Once upon"{trust}
+echo "a sentence" | foresay score {folder} -{trust}
+foresay eval {folder}{trust}
 ```
 
 ```python
 import foresay
 
-run = foresay.load("{folder}")
+run = foresay.load("{folder}"{", trust=True" if trust else ""})
 run.perplexity("a sentence")
 ```
 

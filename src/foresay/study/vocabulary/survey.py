@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from foresay import parts
-from foresay import recipe as recipes
 from foresay.data.prepare import Prepared
 from foresay.ready import Source, ready, recipe_for
 from foresay.study.vocabulary.facts import About, Facts, measure
 from foresay.study.vocabulary.hints import Hint, find_hints
 from foresay.study.vocabulary.picture import check_name, draw
+from foresay.train.folder import read_recipe
 from foresay.train.progress import Watch, watch_for
 
 PICTURE = "vocabulary.png"
@@ -74,7 +74,7 @@ def _about(source: Source, words: list[str], prepared: Prepared) -> About:
     tokens, run = parts.describe(prepared.tokens), _run_folder(source)
     if run is None and prepared.folder == Path(str(source)):
         return About(str(source), tokens)
-    recipe = recipes.complete(recipes.read(run / "recipe.yaml")) if run else recipe_for(source, words)
+    recipe = read_recipe(run, model=False) if run else recipe_for(source, words)
     name = str(source) if run else _named(source)
     return About(name, tokens, parts.describe(recipe.data), recipe.train.batches.part_name)
 
