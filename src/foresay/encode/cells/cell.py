@@ -1,99 +1,179 @@
-"""What every recurrent cell keeps: one step of plain maths on gate pre-activations and states.
+"""What every recurrent cell keeps: the maths of one step, stated once; the engine runs it over time.
 
-    projected = x W_ih' + b_ih      for all T in one product: `project`
-    state_t   = step(projected_t, state_{t-1})
-    y_t       = h_t
+A cell names its states and gates and writes its step. The value of a gate is x W + h U + b, all of it computed before
+the step sees it, so the step is pointwise maths alone:
 
-A cell that is exactly torch's names torch's `fused` function, which then runs whole segments.
+    class Leaky(Cell):
+        gates = ("leak", "new")
 
-x (B, T, D) -> y (B, T, H); each state (B, H). G gates: weight_ih (G*H, D), weight_hh (G*H, H).
+        def step(self, leak, new, h):
+            leak = leak.sigmoid()
+            return {"h": h + leak * (new.tanh() - h), "leak": leak}
+
+The arguments say what is read: gates, states before the step, and `vectors` (parameters, one number for each unit). What
+is returned under a state's name is the state after the step; anything else is a value that `trace` can show.
+
+Where a gate sees something else than h, or sees what the step itself has computed, the step is written in stages, and
+`new_c` is the state c after the step:
+
+        @stage(i="h c", f="h c", g="h")
+        def remember(self, i, f, g, c): ...
+
+        @stage(o="h new_c")
+        def show(self, o, new_c): ...
+
+x (B, T, D) -> y (B, T, H), the states called h; each state (B, H). weight_ih (columns of the gates that see x, D),
+weight_hh (columns of the gates that see h, H), and so on for other sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from foresay.kernels.cudnn import lay_side_by_side
-from foresay.kernels.switch import plain
+from foresay.errors import UserError
+from foresay.kernels.recurrent.engine import run
+from foresay.kernels.recurrent.maths import Maths, Method, Returned, read_maths
+from foresay.kernels.recurrent.names import EXAMPLE, check_names, method_of
+from foresay.kernels.recurrent.plain import Inputs
+from foresay.parts import Part
 
 Memory = dict[str, Tensor]  # the cell's states by name, each (B, H)
 
 
-class Cell(nn.Module):
-    """`build(in_width, size)` makes the parameters; `run` reads a segment without padding."""
+def stage(**sees: str) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
+    """Marks a method as a stage: for each of its gates the names, apart by blanks, of what the gate sees besides x."""
+
+    def mark(method: Callable[..., Returned]) -> Callable[..., Returned]:
+        method.sees = {gate: tuple(names.split()) for gate, names in sees.items()}  # pyright: ignore[reportFunctionMemberAccess]
+        return method
+
+    return mark
+
+
+class Cell(Part, nn.Module):
+    """`build(in_width, size)` makes the parameters; `run` reads whole sequences."""
 
     part_kind = "cell"
     states: tuple[str, ...] = ("h",)
-    gates = 1  # G
-    biased = True
-    fused: Callable[..., Any] | None = None  # torch's function, where the cell is exactly torch's
+    gates: tuple[str, ...] = ()
+    unfed: tuple[str, ...] = ()  # gates that do not see x
+    vectors: tuple[str, ...] = ()  # pointwise parameters
+    biased = True  # every gate that sees x has a bias
+    bias_apart = False  # a cell around this one adds the bias itself
     size: int  # H, known after build
+    width: int  # of y, known after build: H unless the cell says otherwise
+    maths: Maths  # known after build
+    step: Callable[..., Returned]  # of a cell of one stage: gates, states, vectors by name -> states, values by name
+
+    def widths(self) -> Mapping[str, int]:
+        """Widths of gates, states and vectors by name that are not H."""
+        return {}
 
     def build(self, in_width: int, size: int) -> None:
-        """Weights uniform within 1/sqrt(H), as torch's; biases zero."""
-        self.size = size
-        rows, bound = self.gates * size, size**-0.5
-        self.weight_ih = nn.Parameter(torch.empty(rows, in_width).uniform_(-bound, bound))
-        self.weight_hh = nn.Parameter(torch.empty(rows, size).uniform_(-bound, bound))
-        self.bias_ih = nn.Parameter(torch.zeros(rows)) if self.biased else None
-        self.bias_hh = nn.Parameter(torch.zeros(rows)) if self.biased else None
+        """Weights uniform within 1/sqrt(H), as torch's; biases and vectors zero."""
+        self.size, bound = size, size**-0.5
+        self.maths = maths_of(self, in_width)
+        self.width = self.maths.widths["state:h"]
+
+        def uniform(rows: int, columns: int) -> nn.Parameter:
+            return nn.Parameter(torch.empty(rows, columns).uniform_(-bound, bound))
+
+        if self.maths.fed:
+            self.weight_ih = uniform(self.maths.columns(self.maths.fed), in_width)
+        for source, gates in self.maths.sources.items():
+            weight = uniform(self.maths.columns(gates), self.maths.width(source))
+            self.register_parameter(weight_name(source), weight)
+        self.build_vectors()
+        biased = self.biased and self.maths.fed
+        self.bias_ih = nn.Parameter(torch.zeros(self.maths.columns(self.maths.fed))) if biased else None
+
+    def methods(self) -> list[Method]:
+        """The stages: methods marked as such in the order written, or `step` as the only one, where all gates see h."""
+        names, cell = [n for n in _in_order(type(self)) if hasattr(getattr(type(self), n), "sees")], self.part_name
+        if names:
+            return [method_of(cell, name, getattr(self, name), getattr(self, name).sees) for name in names]
+        if not hasattr(self, "step"):
+            raise UserError(f"cell {cell}: it has no step and no stages; write one, as def {EXAMPLE}")
+        return [method_of(cell, "step", self.step, {gate: ("h",) for gate in self.gates})]
+
+    def build_vectors(self) -> None:
+        for name in self.vectors:
+            self.register_parameter(name, nn.Parameter(torch.zeros(self.maths.widths[f"vector:{name}"])))
 
     def begin(self, like: Tensor) -> Memory:
         """States before the first step: zeros, for the rows, dtype and device of `like` (B, ...)."""
-        return {name: like.new_zeros(len(like), self.size) for name in self.states}
+        return {name: like.new_zeros(len(like), self.maths.widths[f"state:{name}"]) for name in self.states}
 
-    def project(self, x: Tensor) -> Tensor:
-        """The inputs' share of every gate, for all steps at once: (B, T, D) -> (B, T, G*H)."""
-        return F.linear(x, self.weight_ih, self.bias_ih)
+    def bias(self) -> Tensor | None:
+        """What every step adds to the gates that see x."""
+        return self.bias_ih
 
-    def step(self, projected: Tensor, state: Memory) -> Memory:
-        """One step: projected (B, G*H) and the states before -> the states after."""
-        raise AssertionError(f"{type(self).__name__} has no step")
+    def vector(self, name: str) -> Tensor:
+        """A pointwise parameter by name."""
+        return self.get_parameter(name)
 
-    def run(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory]:
-        """A segment without padding or starts: x (B, T, D), states before -> y (B, T, H), states after."""
-        if self.fused is not None and not plain():
-            return self.library(x, state)
-        outputs = []
-        for projected in self.project(x).unbind(1):
-            state = self.step(projected, state)
-            outputs.append(state["h"])
-        return torch.stack(outputs, 1), state
+    def products(self) -> dict[str, Tensor]:
+        """The recurrent matrices by the key of what they multiply: U (columns of the gates that see it, its width)."""
+        return {source: self.get_parameter(weight_name(source)) for source in self.maths.sources}
 
-    def library(self, x: Tensor, state: Memory) -> tuple[Tensor, Memory]:
-        """The whole segment by torch's fused function."""
-        y, *after = self._call(x, self._rows(state), batch_first=True)
-        return y, {name: new[0] for name, new in zip(self.states, after, strict=True)}
+    def memory_after(self, states: Mapping[str, Tensor]) -> Memory:
+        """What is carried on, of the states that the engine gives after the last step."""
+        return dict(states)
 
-    def ragged(self, x: Tensor, state: Memory, mask: Tensor) -> tuple[Tensor, Memory]:
-        """Right-padded rows by torch's fused function for packed rows: one call on a GPU, where it is fast."""
-        lengths = mask.sum(1)
-        order = lengths.argsort(descending=True)
-        back = order.argsort()
-        packed = pack_padded_sequence(x[order], lengths[order].clamp(min=1).cpu(), batch_first=True)
-        sorted_state = {name: old[order] for name, old in state.items()}
-        data, *after = self._call(packed.data, self._rows(sorted_state), packed.batch_sizes)
-        y, _ = pad_packed_sequence(PackedSequence(data, packed.batch_sizes), True, 0.0, x.shape[1])
-        kept = {name: new[0, back] for name, new in zip(self.states, after, strict=True)}
-        some = mask.any(1, keepdim=True)  # an empty row counted as one step above
-        kept = {name: torch.where(some, new, state[name]) for name, new in kept.items()}
-        return y[back].masked_fill(~mask[:, :, None], 0), kept
+    def inputs(self, x: Tensor, memory: Memory, mask: Tensor | None) -> Inputs:
+        """What the engine reads for x (B, T, D); the inputs' share of every gate for all steps in one product."""
+        x = x.transpose(0, 1)
+        bias = None if self.bias_apart else self.bias()
+        fed = F.linear(x, self.weight_ih, bias) if self.maths.fed else x.new_zeros(*x.shape[:2], 0)
+        return Inputs(
+            fed=fed,
+            products=self.products(),
+            states={name: memory[name] for name in self.states},
+            vectors={key: self.vector(key.split(":")[1]) for key in self.maths.read("vector")},
+            steps={"x:x": x} if self.maths.read("x") else {},
+            mask=None if mask is None else mask.transpose(0, 1),
+        )
 
-    def _rows(self, state: Memory) -> Any:
-        """The states as torch takes them: (1, B, H), a list when there are several."""
-        states = [state[name][None] for name in self.states]
-        return states if len(states) > 1 else states[0]
+    def run(self, x: Tensor, memory: Memory, mask: Tensor | None = None) -> tuple[Tensor, Memory]:
+        """x (B, T, D), states before -> y (B, T, H), zero where masked, states after."""
+        if x.shape[1] == 0:
+            return x.new_zeros(len(x), 0, self.width), memory
+        kept, after = self.trace(x, memory, mask, ("h",))
+        y = kept["h"]
+        return y if mask is None else y.masked_fill(~mask[:, :, None], 0), after
 
-    def _call(self, x: Tensor, state: Any, sizes: Tensor | None = None, *, batch_first: bool = False) -> Any:
-        assert self.fused is not None and self.bias_ih is not None and self.bias_hh is not None
-        weights: list[Tensor] = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
-        lay_side_by_side(weights, self.fused.__name__, self.size)
-        if sizes is not None:
-            return self.fused(x, sizes, state, weights, True, 1, 0.0, self.training, False)
-        return self.fused(x, state, weights, True, 1, 0.0, self.training, False, batch_first)
+    def trace(
+        self, x: Tensor, memory: Memory, mask: Tensor | None = None, names: tuple[str, ...] | None = None
+    ) -> tuple[dict[str, Tensor], Memory]:
+        """States after every step and named values by name, each (B, T, H), and the states after; all unless named."""
+        keys = {key.split(":")[1]: key for key in [*self.maths.values(), *(f"new:{name}" for name in self.states)]}
+        wanted = {name: keys[name] for name in (keys if names is None else names)}
+        kept, after = run(self.maths, self.inputs(x, memory, mask), tuple(wanted.values()))
+        return {name: kept[key].transpose(0, 1) for name, key in wanted.items()}, self.memory_after(after)
+
+
+def maths_of(cell: Cell, in_width: int) -> Maths:
+    """The maths of a cell, read off its class and checked."""
+    check_names(cell.part_name, cell.states, cell.gates, cell.unfed, cell.vectors)
+    widths = {f"gate:{gate}": cell.size for gate in cell.gates} | {f"state:{state}": cell.size for state in cell.states}
+    widths |= {f"vector:{vector}": cell.size for vector in cell.vectors} | {"x:x": in_width}
+    for name, width in cell.widths().items():
+        widths |= {key: width for key in widths if key.split(":")[1] == name}
+    fed = tuple(gate for gate in cell.gates if gate not in cell.unfed)
+    return read_maths(cell.part_name, cell.states, cell.gates, fed, cell.methods(), widths)
+
+
+def _in_order(cls: type) -> list[str]:
+    """The names a class defines, in the order written, its bases' first."""
+    return list(dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)))
+
+
+def weight_name(source: str) -> str:
+    """The parameter that multiplies a source: weight_hh for h, weight_c for the state c, weight_h_4 for h@4."""
+    name = source.split(":")[1].replace("@", "_")
+    name = f"new_{name}" if source.startswith("new:") else name
+    return "weight_hh" if name == "h" else f"weight_{name}"

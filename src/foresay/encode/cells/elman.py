@@ -1,6 +1,4 @@
-"""Elman's recurrent network: h' = g(W_ih x + b_ih + W_hh h + b_hh), g one of tanh, ReLU, sigmoid, identity.
-
-Two biases, though one would do, because torch's weights have two.
+"""Elman's recurrent network: h' = g(x W + h U + b), g one of tanh, ReLU, sigmoid, identity.
 
 x (B, T, D) -> y (B, T, H); state h (B, H).
 """
@@ -10,23 +8,25 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.encode.cells.cell import Cell, Memory
+from foresay.encode.cells.torch_weights import TorchCell
+from foresay.kernels.recurrent.maths import Returned
 from foresay.parts import part
 
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid, "identity": lambda a: a}
+FUNCTIONS = {"tanh": "rnn_tanh", "relu": "rnn_relu"}
 
 
 @part("cell", "elman")
-class Elman(Cell):
-    """The simple recurrent network, h' = g(W x + U h + b)."""
+class Elman(TorchCell):
+    """The simple recurrent network, h' = g(x W + h U + b)."""
+
+    gates = ("new",)
 
     def __init__(self, *, activation: Literal["tanh", "relu", "sigmoid", "identity"] = "tanh") -> None:
         super().__init__()
-        self.activation = activation
-        self.fused = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}.get(activation)
+        self.activate, self.function = ACTIVATIONS[activation], FUNCTIONS.get(activation)
 
-    def step(self, projected: Tensor, state: Memory) -> Memory:
-        return {"h": ACTIVATIONS[self.activation](projected + F.linear(state["h"], self.weight_hh, self.bias_hh))}
+    def step(self, new: Tensor) -> Returned:
+        return {"h": self.activate(new)}

@@ -12,10 +12,10 @@ x (B, T, D) -> y (B, T, H); state h (B, H). Gates lie in the order z, r, h~.
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.encode.cells.cell import Cell, Memory
+from foresay.encode.cells.cell import Cell, stage
+from foresay.kernels.recurrent.maths import Returned
 from foresay.parts import part
 
 
@@ -23,14 +23,18 @@ from foresay.parts import part
 class GRU(Cell):
     """Gated recurrent unit, reset before the product, no biases."""
 
-    gates = 3
+    gates = ("z", "r", "n")
     biased = False
 
     def __init__(self) -> None:
         super().__init__()
 
-    def step(self, projected: Tensor, state: Memory) -> Memory:
-        h, two = state["h"], 2 * self.size
-        z, r = (projected[:, :two] + F.linear(h, self.weight_hh[:two])).sigmoid().chunk(2, 1)
-        new = (projected[:, two:] + F.linear(r * h, self.weight_hh[two:])).tanh()
-        return {"h": h + z * (new - h)}
+    @stage(z="h", r="h")
+    def reset(self, z: Tensor, r: Tensor, h: Tensor) -> Returned:
+        r = r.sigmoid()
+        return {"z": z.sigmoid(), "r": r, "rh": r * h}
+
+    @stage(n="rh")
+    def update(self, z: Tensor, n: Tensor, h: Tensor) -> Returned:
+        n = n.tanh()
+        return {"h": h + z * (n - h), "n": n}

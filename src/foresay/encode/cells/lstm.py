@@ -14,20 +14,20 @@ x (B, T, D) -> y (B, T, H); states h, c, each (B, H).
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.encode.cells.cell import Cell, Memory
+from foresay.encode.cells.torch_weights import TorchCell
+from foresay.kernels.recurrent.maths import Returned
 from foresay.parts import part
 
 
 @part("cell", "lstm")
-class LSTM(Cell):
+class LSTM(TorchCell):
     """Long short-term memory, as torch's."""
 
     states = ("h", "c")
-    gates = 4
-    fused = torch.lstm
+    gates = ("i", "f", "g", "o")
+    function = "lstm"
 
     def __init__(self, *, forget_bias: float = 1.0) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class LSTM(Cell):
         with torch.no_grad():
             self.bias_ih[size : 2 * size] = self.forget_bias
 
-    def step(self, projected: Tensor, state: Memory) -> Memory:
-        i, f, g, o = (projected + F.linear(state["h"], self.weight_hh, self.bias_hh)).chunk(4, 1)
-        c = f.sigmoid() * state["c"] + i.sigmoid() * g.tanh()
-        return {"h": o.sigmoid() * c.tanh(), "c": c}
+    def step(self, i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> Returned:
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        c = f * c + i * g
+        return {"h": o * c.tanh(), "c": c, "i": i, "f": f, "g": g, "o": o}

@@ -1,0 +1,91 @@
+"""Picks the way a recurrence runs: fused where it pays, else the plain loop.
+
+The choice depends on the maths, shapes, dtype and device alone, never on time or chance, so that a run gives the same
+bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from foresay.kernels.recurrent.fuse import Fused, fuse
+from foresay.kernels.recurrent.graph import NotPointwise
+from foresay.kernels.recurrent.maths import Maths
+from foresay.kernels.recurrent.plain import Inputs, last_states, reaching_back, run_plain
+from foresay.kernels.recurrent.values import read_values
+from foresay.kernels.switch import plain
+
+Kept = dict[str, Tensor]
+HALF = (torch.bfloat16, torch.float16)
+WORTH = 1 << 18  # elements of all gates and steps under which compiling takes longer than the plain loop
+
+
+def run(maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[Kept, Kept]:
+    """The wanted keys for every step (T, B, width), and the states after the last one; consumes `inputs.fed`."""
+    function = choose(maths, inputs)
+    return run_plain(maths, inputs, wanted) if function is None else run_fused(function, maths, inputs, wanted)
+
+
+def run_fused(function: type, maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[Kept, Kept]:
+    """The same by a fused function (`loop.Loop`, `persistent.Whole`); what it does not keep is computed after it."""
+    fused = fuse(maths)
+    values = tuple(key for key in wanted if not key.startswith("new:"))
+    fed = inputs.fed.clone() if values else inputs.fed
+    given = dict(inputs.products) | dict(inputs.vectors) | dict(inputs.steps)
+    states = [at_least(reaching_back(inputs.states[name]).transpose(0, 1), fused.before) for name in maths.states]
+    histories = function.apply(fused, list(given), inputs.mask, fed, *states, *given.values())
+    history = dict(zip(maths.states, histories, strict=True))
+    after = {name: last_states(history[name].transpose(0, 1), old, inputs.mask) for name, old in inputs.states.items()}
+    kept = {key: history[key.split(":")[1]][fused.before :] for key in wanted if key not in values}
+    return kept | (read_values(maths, inputs, history, values) if values else {}), after
+
+
+def at_least(state: Tensor, before: int) -> Tensor:
+    """States (steps, B, width) with as many steps before the first as any source of the cell reaches back."""
+    missing = before - len(state)
+    return state if missing == 0 else torch.cat([state.new_zeros(missing, *state.shape[1:]), state])
+
+
+def choose(maths: Maths, inputs: Inputs) -> type | None:
+    """The fused function that fits, None for the plain loop."""
+    fed = inputs.fed
+    if plain() or fed.shape[0] * fed.shape[1] * maths.columns(maths.gates) < WORTH:
+        return None
+    fused = fusible(maths)
+    if fused is None:
+        return None
+    from foresay.kernels.recurrent.loop import Loop
+
+    if fed.device.type == "cpu":
+        return Loop if fed.dtype == torch.float32 else None
+    if not fed.is_cuda or fed.dtype not in (*HALF, torch.float32):
+        return None
+    from foresay.kernels.recurrent import persistent
+
+    whole = fed.dtype in HALF and persistent.spread(fused, fed.shape[1], fed.device)
+    return persistent.Whole if whole else Loop
+
+
+def beats_library(maths: Maths, x: Tensor) -> bool:
+    """Whether the persistent kernel will run x (B, T, D): in half precision it is faster than torch's function."""
+    if not x.is_cuda:
+        return False
+    dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
+    if dtype not in HALF or x.shape[0] * x.shape[1] * maths.columns(maths.fed) < WORTH:
+        return False
+    from foresay.kernels.recurrent import persistent
+
+    fused = fusible(maths)
+    return fused is not None and persistent.spread(fused, len(x), x.device) is not None
+
+
+def fusible(maths: Maths) -> Fused | None:
+    """The fused form of a cell, None where it has none."""
+    if "unfusible" in maths.derived:
+        return None
+    try:
+        return fuse(maths)
+    except NotPointwise as reason:
+        maths.derived["unfusible"] = reason
+        return None
