@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import figure, lstm_lm, memory, prepare
+from bench import figure, lstm_lm, memory, prepare, step_gpu
 
 
 def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,6 +16,16 @@ def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: p
     ours, peer = lstm_lm.sides("small", tmp_path)
     for _ in range(4):  # the state is carried, the weights move
         assert ours() == pytest.approx(peer(), rel=1e-5)
+
+
+def test_both_sides_of_the_step_bench_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_gpu, "READS", 1)
+    trainer = step_gpu.trainer_for("zaremba-medium", tmp_path, "cpu", "embedding.size=8", "encoder.size=8")
+    ours, peer = step_gpu.OurLoop(trainer), step_gpu.PlainLoop(trainer.order, "float32", "cpu", size=8)
+    for loop in (ours, peer):
+        loop()
+        loop()
+    assert trainer.counters.step == peer.step == 2 and trainer.counters.tokens == 2 * 20 * 35
 
 
 def test_turns_are_fair() -> None:
