@@ -304,9 +304,12 @@ class _Function:
         """Pass after pass: a sum along the row ends one, and what follows from it is in the next."""
         w, levels = self.writer, _levels(part)
         rows: dict[str, str] = {}  # sums along the row that are known
-        for level in range(max(levels.values(), default=0) + 1):
+        last = max(levels.values(), default=0)
+        for level in range(last + 1):
             sums = [s for s in part.operations if s.kind.startswith("row_") and levels[s.name] == level + 1]
-            stores = [store for store in part.stores if _level(levels, store.value) == level]
+            # a number takes the place of what every pass may read, so it is written in the last
+            due = [last if isinstance(store.value, float) else _level(levels, store.value) for store in part.stores]
+            stores = [store for store, when in zip(part.stores, due, strict=True) if when == level]
             own = [s for s in part.operations if levels[s.name] == level and not s.kind.startswith("row_")]
             kept = {name: self.scratch[index, name] for name in _kept(part)}
             needed = {a for s in (*own, *sums) for a in s.arguments} | {store.value for store in stores}
