@@ -53,10 +53,18 @@ def test_killed_four_times_equals_left_alone(tiny: dict, batches: dict, tmp_path
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_killed_four_times_equals_left_alone_on_a_gpu(tiny: dict, tmp_path: Path, forks: Forks) -> None:
+@pytest.mark.parametrize("kind", ["plain", "regularised", "without a graph"])
+def test_killed_four_times_equals_left_alone_on_a_gpu(kind: str, tiny: dict, tmp_path: Path, forks: Forks) -> None:
     encoder = tiny["encoder"] | {"size": 512}
     train = tiny["train"] | {"precision": "bfloat16", "steps": 60, "batches": STREAMS | {"rows": 32, "workers": 2}}
     whole = tiny | {"encoder": encoder, "train": train, "deterministic": True}
+    if kind == "regularised":
+        whole["encoder"] = encoder | {"cell": {"kind": "dropped-weights"}, "between": {"locked": True}, "dropout": 0.2}
+        whole["regularise"] = {"dropout": 0.3, "locked": True, "activation": 2.0, "slowness": 1.0}
+        train["batches"] |= {"half": 0.1, "jitter": 2}
+        train["optimizer"] = {"kind": "sgd", "lr": 1.0, "average": {"kind": "swa", "begin": 0.2, "every": 3}}
+    if kind == "without a graph":
+        train["graph"] = False
     drive(forks, whole, tmp_path / "alone", device="cuda")
     drive(forks, whole, tmp_path / "killed", "13", "save:2", "29", "51", device="cuda")
     alone, killed = (tmp_path / name / "model.safetensors" for name in ("alone", "killed"))
