@@ -199,6 +199,20 @@ def test_evaluation_repeats_what_the_run_measured(run: Run, trained: Path) -> No
     assert whole.tokens == whole.of > measured["tokens"]
 
 
+def test_evaluation_in_one_row_is_the_score_of_the_text(run: Run, tmp_path: Path) -> None:
+    """One state through it all: what `score` gives of the same tokens, the end mark counted."""
+    text = tmp_path / "other.txt"
+    text.write_text("to be or not to be, that is the question\n" * 30, "utf-8")
+    whole = run.evaluate(str(text), rows=1)
+    ids = [*run.tokens.encode(text.read_text("utf-8")).tolist(), STOP]
+    with torch.inference_mode():
+        log_probs, _ = run.model.score(torch.tensor([ids]))
+    assert whole.tokens == len(ids) and whole.loss == pytest.approx(-log_probs.mean().item(), rel=1e-5)
+    assert run.evaluate(str(text)).loss != whole.loss  # rows that begin anew
+    with pytest.raises(UserError, match=r"rows=0; allowed: an integer > 0"):
+        run.evaluate(str(text), rows=0)
+
+
 def test_evaluation_on_another_text_uses_the_runs_vocabulary(run: Run, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("zebra dog\n" * 50, "utf-8")
