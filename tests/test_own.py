@@ -13,6 +13,7 @@ import torch
 import foresay
 from foresay import own, parts, recipe, start
 from foresay.errors import UserError
+from foresay.text.saved import open_tokens
 from foresay.train import folder as folders
 from foresay.train.progress import Watch
 
@@ -194,7 +195,7 @@ def test_a_file_that_fails_says_the_line(tmp_path, text, told):
         ),
         (
             "def __init__(self, slope=1.0):\n        super().__init__()\n        self.slope = slope / 0",
-            "encoder.cell=mine.py:Mine cannot be made: ",
+            "encoder.cell=mine.py:Mine fails as it is made: mine.py line 6: ZeroDivisionError: ",
         ),
     ],
 )
@@ -205,7 +206,7 @@ def test_constructors_that_cannot_be_settings(tmp_path, constructor, told):
 
 def test_an_error_of_the_constructor_says_the_line(tmp_path):
     text = "from foresay import Cell\nclass Mine(Cell):\n    def __init__(self):\n        self.slope = 1 / 0\n"
-    assert refused(make, written(tmp_path, text)).endswith("mine.py line 4: ZeroDivisionError: division by zero")
+    assert refused(make, written(tmp_path, text)).endswith("made: mine.py line 4: ZeroDivisionError: division by zero")
 
 
 # --- runs ---
@@ -338,6 +339,17 @@ def test_two_files_of_one_name_are_refused(mycells, tiny, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_the_text_side_comes_from_no_file(run, tmp_path):
+    """Prepared texts and tokenisers are opened without trust."""
+    (tmp_path / "evil.py").write_text("raise SystemExit('run!')")
+    text = refused(parts.make, "tokens", {"kind": "words", "stem": "evil.py:Stem"})
+    assert text.startswith("tokens.stem=evil.py:Stem: no stem can come from a file; allowed kinds: batches, embedding")
+    about = json.loads((run / "text.json").read_text())
+    about["tokens"] = {"kind": "words", "stem": "evil.py:Stem"}
+    (run / "text.json").write_text(json.dumps(about))
+    assert "no stem can come from a file" in refused(open_tokens, run)
+
+
 # --- from Python ---
 
 
@@ -389,6 +401,30 @@ def test_a_file_that_trains_as_it_is_loaded(tmp_path):
 
 
 # --- the command line ---
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "told"),
+    [
+        (
+            '"h": h + leak * (new.tanh() - h)',
+            '"h": leak[:, 1:]',
+            "cell mycells.py:Leaky, stage step returns h of shape (B, 7); allowed: (B, 8)",
+        ),
+        (
+            "    def step",
+            "    def build(self, in_width, size):\n        super().build(in_width, size // self.none)\n\n    def step",
+            "mycells.py:Leaky fails as the model is built: mycells.py line 16: AttributeError: 'Leaky' object has no "
+            "attribute 'none'",
+        ),
+    ],
+)
+def test_a_wrong_cell_is_refused_before_the_text_is_read(call, mycells, tmp_path, given, made, told):
+    mycells.write_text(LEAKY.replace(given, made).replace("print", "str"))
+    (tmp_path / "empty.txt").write_text("a few words only, too few to be split and trained on\n" * 20)
+    text = call.refused("train", "empty.txt", f"encoder.cell={NAME}", "encoder.size=8")
+    assert text == told
+    assert not (tmp_path / "runs").exists()
 
 
 def test_commands_ask_for_trust(run, call):

@@ -138,9 +138,25 @@ def told(error: BaseException, path: Path) -> str:
     reason, line = str(error), lines[-1] if lines else None
     if isinstance(error, SyntaxError) and not lines:
         reason, line = error.msg, error.lineno
-    where = f"{path} line {line}" if line else str(path)
+    where = f"{_here(path)} line {line}" if line else str(_here(path))
     reason = " ".join(reason.split())
     return f"{where}: {type(error).__name__}{': ' if reason else ''}{reason}"
+
+
+@contextmanager
+def blamed(classes: Mapping[str, type], doing: str) -> Iterator[None]:
+    """An exception that comes out of the file of one of these classes becomes one line that says so."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+        for name, cls in classes.items():
+            path = file_of(cls)
+            if path is not None and str(path) in files:
+                raise UserError(f"{name} fails {doing}: {told(error, path)}") from error
+        raise
 
 
 def _class_of(module: ModuleType, wanted: str, file: str, place: str) -> type:
@@ -156,8 +172,13 @@ def name_of(cls: type) -> str:
     path = file_of(cls)
     if path is None or cls.__module__.startswith("foresay."):
         return cls.__name__
+    return f"{_here(path)}:{cls.__qualname__}"
+
+
+def _here(path: Path) -> Path:
+    """A path as one would give it from the present folder."""
     here = Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{cls.__qualname__}"
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def file_of(cls: type) -> Path | None:

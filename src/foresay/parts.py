@@ -66,6 +66,9 @@ HOMES = {
     "train": "foresay.train",
 }
 
+# What is kept with a prepared text, which any run and any command may open: never a user's own code.
+TEXT_SIDE = ("tokens", "normalise", "segment", "stem", "phrases", "data")
+
 _register: dict[str, dict[str, type]] = {kind: {} for kind in HOMES}
 _C = TypeVar("_C", bound=type)
 _REQUIRED = inspect.Parameter.empty
@@ -171,6 +174,9 @@ def find(kind: str, name: str, where: str = "") -> type:
 
 def _find_own(kind: str, name: str, where: str) -> type:
     """The class of a user's file as a part; names that the file itself gives its parts are not kept."""
+    if kind in TEXT_SIDE:
+        allowed = ", ".join(one for one in HOMES if one not in TEXT_SIDE)
+        raise UserError(f"{own.named(name, where)}: no {kind} can come from a file; allowed kinds: {allowed}")
     try:
         cls: Any = own.load(name, where)
     finally:
@@ -309,15 +315,8 @@ def make(kind: str, value: Any, where: str = "") -> Any:
         raise UserError(f"{where}.kind{problem}; allowed: {', '.join(names(kind))}")
     cls = find(kind, name, f"{where}.kind" if len(value) > 1 else where)
     values = check(cls, given, f"{where}.")
-    try:
+    with own.blamed({own.named(name, where): cls} if own.is_own(name) else {}, "as it is made"):
         return cls(**values)
-    except UserError:
-        raise
-    except Exception as error:
-        path = own.file_of(cls)
-        if not own.is_own(name) or path is None:
-            raise
-        raise UserError(f"{where}={name} cannot be made: {own.told(error, path)}") from error
 
 
 def anew(instance: Any) -> Any:

@@ -83,9 +83,13 @@ class Recipe:
     def as_yaml(self) -> str:
         return dump(self.as_dict())
 
+    def own_classes(self) -> dict[str, type]:
+        """The classes of users' files among its parts, by name."""
+        return parts.own_classes(self.task, *(getattr(self, name) for name in SECTIONS))
+
     def code(self) -> dict[str, bytes]:
         """The users' files that its parts come from, as a run keeps them: `code/mycells.py` -> its bytes."""
-        return own.sources(parts.own_classes(self.task, *(getattr(self, name) for name in SECTIONS)))
+        return own.sources(self.own_classes())
 
 
 def built_in() -> dict[str, str]:

@@ -30,6 +30,7 @@ from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
+from foresay.text.tokens import SPECIALS
 from foresay.train import folder as folders
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
@@ -145,6 +146,9 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         )
     if recipe.train.save.tensorboard:
         check_tensorboard()
+    if recipe.code():  # a mistake in a user's own part is said before the text is prepared
+        with own.blamed(recipe.own_classes(), "as the model is built"):
+            parts.anew(recipe.task).build(len(SPECIALS) + 1)
     longest, needed = getattr(encoder, "longest", None), batches.longest
     if longest is not None and (needed is None or needed > longest):
         raise UserError(
