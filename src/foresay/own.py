@@ -169,8 +169,8 @@ def _class_of(module: ModuleType, wanted: str, file: str, place: str) -> type:
 
 def name_of(cls: type) -> str:
     """What a class is called until it is given a name: `FILE.py:Class`, or its own name where it has no file."""
-    path = file_of(cls)
-    if path is None or cls.__module__.startswith("foresay."):
+    path = None if cls.__module__.startswith("foresay.") else file_of(cls)
+    if path is None:
         return cls.__name__
     return f"{_here(path)}:{cls.__qualname__}"
 

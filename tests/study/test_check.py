@@ -12,6 +12,7 @@ from foresay.encode.cells.lstm import LSTM
 from foresay.study import check as study
 from foresay.study import contract
 from foresay.study.contract import CLAUSES, Subject
+from tests.contracts.settings import described, label
 
 LEAKY = """
 from foresay import Cell
@@ -241,6 +242,12 @@ def test_the_command(tmp_path, call, monkeypatch):
     assert call.refused("check", "mycell.py:Leaky") == (
         "cell=mycell.py:Leaky: there is no file mycell.py; allowed: bad.py, mycells.py; did you mean 'mycells.py'?"
     )
+
+
+@pytest.mark.parametrize("recipe", described("cell"), ids=label)
+def test_every_built_in_cell_can_be_asked(recipe):
+    for clause in (contract.builds, contract.shapes, contract.padding, contract.saved):
+        assert study.asked(clause, Subject(recipe)).passed is True
 
 
 def test_stages_and_built_in_cells_hold():
