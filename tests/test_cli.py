@@ -21,7 +21,8 @@ from foresay.train.loop import Interrupted
 from tests.commands import Commands
 from tests.forks import Forks
 
-COMMANDS = ("train", "rate", "watch", "eval", "score", "generate", "compare", "prepare", "vocabulary", "list", "demo")
+COMMANDS = ("train", "rate", "watch", "eval", "score", "generate", "compare", "prepare", "vocabulary", "claims")
+COMMANDS += ("list", "demo")
 
 
 @pytest.fixture(scope="module")
