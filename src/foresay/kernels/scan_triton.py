@@ -47,7 +47,7 @@ def _join_complex(ar, ai, br, bi, cr, ci, dr, di):
     return ar * cr - ai * ci, ar * ci + ai * cr, br * cr - bi * ci + dr, br * ci + bi * cr + di
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["steps"])  # 1 would be no tensor
 def _real(
     a, b, history, steps, width, a_step, a_period, REVERSE: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr
 ):
@@ -70,7 +70,7 @@ def _real(
         h = tl.sum(tl.where(last, new, 0), 0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["steps"])  # 1 would be no tensor
 def _complex(
     a, b, history, steps, width, a_step, a_period, REVERSE: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr
 ):
