@@ -44,7 +44,8 @@ class Figure:
 
     @property
     def interval(self) -> str:
-        return f"{number(self.low)} – {number(self.high)}"
+        low, high = number(self.low), number(self.high)
+        return low if low == high else f"{low} – {high}"
 
 
 def number(value: float | None) -> str:

@@ -20,8 +20,8 @@ FACTOR = 5.0
 LATE = "LSTM, forget bias 5"  # keeps 0.993 of its memory at each step from the beginning
 NETWORKS: dict[str, recall.Kind] = {"RNN": "elman", "LSTM": "lstm", LATE: {"kind": "lstm", "forget_bias": 5.0}}
 MORE: dict[str, recall.Kind] = {"GRU": "gru-cudnn"}  # in the full form
-QUICK = recall.Size(parameters=4000, longest=128, updates=400)
-FULL = recall.Size(parameters=4000, longest=512, updates=2000, tested=2048)
+QUICK = recall.Size(parameters=4000, longest=128, updates=500)
+FULL = recall.Size(parameters=4000, longest=512, updates=3000, tested=2048)
 PROFILED = 64  # steps back over which the gradient's half-life is fitted
 
 

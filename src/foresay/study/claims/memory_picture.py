@@ -48,7 +48,7 @@ def _draw_recall(axes: Any, name: str, look: tuple[str, str], runs: Sequence[Sea
         lags, shares = zip(*points, strict=True)
         axes.plot(lags, shares, color=colour, alpha=0.4, linewidth=1, marker=mark, markersize=4)
     assert figure.value is not None and figure.low is not None and figure.high is not None
-    label = f"{name}: {figure.sign}{number(figure.value)} steps ({figure.interval})"
+    label = f"{name}\n{figure.sign}{number(figure.value)} steps ({figure.interval})"
     spread = [[figure.value - figure.low], [figure.high - figure.value]]
     axes.errorbar(
         figure.value, 100 * ENOUGH, xerr=spread, color=colour, marker=mark, markersize=9, capsize=5,
@@ -73,9 +73,8 @@ def _finish_recall(axes: Any) -> None:
     axes.set_xlabel("lag: steps between the symbol and the question")
     axes.set_ylabel("recalled after training on this lag, %")
     axes.set_title("What is recalled", loc="left", fontweight="bold", pad=22)
-    axes.legend(
-        loc="center left", framealpha=0.9, edgecolor="none", title="longest lag, 95 % interval", alignment="left"
-    )
+    title = "longest lag, 95 % interval"
+    axes.legend(loc="center left", framealpha=0.9, edgecolor="none", title=title, alignment="left", fontsize=9)
 
 
 def _draw_gradient(axes: Any, name: str, colour: str, runs: Sequence[Searched], lives: tuple[Figure, Figure]) -> None:
