@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from foresay.encode.initial import spectral_radius
+from foresay.encode.initial import Initial, spectral_radius
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError
 from foresay.models.language_model import LanguageModel
@@ -162,3 +162,17 @@ def test_a_shortcuts_matrix_begins_so_too():
 def test_matrices_that_are_not_square_are_refused(initial):
     with pytest.raises(UserError, match="needs square recurrent matrices and cell lstm-projected has one of 6 x 4"):
         build(cell={"kind": "lstm-projected", "projection": 4}, initial=initial)
+
+
+def test_a_bound_holds_for_every_matrix():
+    torch.manual_seed(1)
+    encoder = Recurrent(size=64, layers=2, initial=Initial(bound=0.05))
+    encoder.build(32)
+    for name, weight in encoder.named_parameters():
+        if weight.dim() == 2:
+            assert weight.abs().max() <= 0.05 and weight.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.05), name
+
+
+def test_a_bound_is_for_uniform_weights():
+    with pytest.raises(UserError, match=r"initial.bound=0.1 with initial.weights=identity; allowed"):
+        Recurrent(initial=Initial(bound=0.1, weights="identity"))

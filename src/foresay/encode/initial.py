@@ -3,6 +3,7 @@
     state      zero; learnt: parameters that begin at zero; condition: s = c W + b from a vector c (B, C)
     weights    of every gate's U: uniform within 1/sqrt(H); orthogonal; identity
     radius     U is scaled so that its greatest |eigenvalue| is this: 1 neither shrinks nor blows up what passes
+    bound      every matrix, the inputs' too, is uniform within this instead of 1/sqrt(H)
 
 A state that is given (`forward(..., state=...)`) takes the place of all of them; where a document starts they return.
 """
@@ -29,12 +30,17 @@ class Initial:
     condition: Size | None = None
     weights: Literal["uniform", "orthogonal", "identity"] = "uniform"
     radius: Rate | None = None
+    bound: Rate | None = None
 
     def check(self) -> None:
         if (self.state == "condition") != (self.condition is not None):
             raise UserError(
                 f"initial.state={self.state} with initial.condition={self.condition}; "
                 "allowed: state=condition and the width of the condition, or neither"
+            )
+        if self.bound is not None and self.weights != "uniform":
+            raise UserError(
+                f"initial.bound={self.bound} with initial.weights={self.weights}; allowed: bound with weights=uniform"
             )
 
 
@@ -84,7 +90,11 @@ class FirstStates(nn.Module):
 
 @torch.no_grad()
 def begin_weights(cell: Cell, initial: Initial) -> None:
-    """The recurrent matrices of a built cell and of the cells inside it, gate by gate."""
+    """The recurrent matrices of a built cell and of the cells inside it, gate by gate; with a bound all matrices."""
+    if initial.bound is not None:
+        for weight in cell.parameters():
+            if weight.dim() == 2:
+                weight.uniform_(-initial.bound, initial.bound)
     if initial.weights == "uniform" and initial.radius is None:
         return
     cells = [inner for inner in cell.modules() if isinstance(inner, Cell)]

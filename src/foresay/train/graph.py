@@ -64,6 +64,10 @@ class Graphs:
         self, model: Task, optimizer: torch.optim.Optimizer, clip: Clip | None, backward: Backward, in_a_row: int = 0
     ):
         self.model, self.optimizer, self.clip, self.backward = model, optimizer, clip, backward
+        for module in model.modules():  # cuDNN would move weights that it finds apart, from under the graphs
+            if hasattr(module, "flatten_parameters"):
+                module.flatten_parameters()  # pyright: ignore[reportCallIssue]
+        self.places = self._places()
         self.device = device = model.device
         self.rate, self.limit, self.skip = (torch.zeros((), device=device) for _ in range(3))
         self.made = torch.ones((), dtype=torch.float64, device=device)  # 1 - skip
@@ -98,9 +102,13 @@ class Graphs:
 
     def settle(self) -> Settled:
         """Waits for the device and reads the tally."""
+        assert self.places == self._places(), "a weight was moved: the graphs go on with its old place"
         total, losses, skipped, in_a_row, loss, norm = self.tally.tolist()
         self.tally[:IN_A_ROW].zero_()
         return Settled(total, int(losses), int(skipped), int(in_a_row), loss, norm)
+
+    def _places(self) -> list[int]:
+        return [parameter.data_ptr() for parameter in self.model.parameters()]
 
     def close(self) -> None:
         """Gives the optimiser back as it was: the next steps are plain ones."""

@@ -80,14 +80,15 @@ def test_cpu_equals_plain(name, mask):
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 @pytest.mark.parametrize("name", CELLS)
 def test_gpu_equals_plain(name, mask):
-    from foresay.kernels.recurrent import persistent
     from foresay.kernels.recurrent.fuse import fuse
     from foresay.kernels.recurrent.loop import Loop
+    from foresay.kernels.recurrent.persistent import Whole
+    from foresay.kernels.recurrent.spread import fits
 
     cell = make(name)
     reference = results(cell, torch.float64, "cuda", run_plain, mask)
     found = results(cell, torch.float32, "cuda", lambda *given: engine.run_fused(Loop, *given), mask)
     compare(reference, found, 2e-6)
-    if persistent.fits(fuse(cell.maths)):
-        run = lambda *given: engine.run_fused(persistent.Whole, *given)  # noqa: E731
+    if fits(fuse(cell.maths)):
+        run = lambda *given: engine.run_fused(Whole, *given)  # noqa: E731
         compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True), 2e-2)

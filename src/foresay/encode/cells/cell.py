@@ -10,8 +10,8 @@ the step sees it, so the step is pointwise maths alone:
             leak = leak.sigmoid()
             return {"h": h + leak * (new.tanh() - h), "leak": leak}
 
-The arguments say what is read: gates, states before the step, and `vectors` (parameters, one number for each unit). What
-is returned under a state's name is the state after the step; anything else is a value that `trace` can show.
+The arguments say what is read: gates, states before the step, and `vectors` (parameters, one number for each unit).
+What is returned under a state's name is the state after the step; anything else is a value that `trace` can show.
 
 Where a gate sees something else than h, or sees what the step itself has computed, the step is written in stages, and
 `new_c` is the state c after the step:
@@ -98,7 +98,7 @@ class Cell(Part, nn.Module):
             return [method_of(cell, name, getattr(self, name), getattr(self, name).sees) for name in names]
         if not hasattr(self, "step"):
             raise UserError(f"cell {cell}: it has no step and no stages; write one, as def {EXAMPLE}")
-        return [method_of(cell, "step", self.step, {gate: ("h",) for gate in self.gates})]
+        return [method_of(cell, "step", self.step, dict.fromkeys(self.gates, ("h",)))]
 
     def build_vectors(self) -> None:
         for name in self.vectors:

@@ -46,7 +46,7 @@ class Mogrifier(Cell):
             methods.append(Method(f"turn{n}", _turn(n), (f"turn{n}", gated), {f"turn{n}": (by,)}))
             x, h = (f"x{n}", h) if n % 2 else (x, f"h{n}")
         reads = ("i", "f", "g", "o", "c", *self.vectors)
-        methods.append(Method("remember", _remember, reads, {gate: (x, h) for gate in "ifgo"}))
+        methods.append(Method("remember", _remember, reads, dict.fromkeys("ifgo", (x, h))))
         return methods
 
 

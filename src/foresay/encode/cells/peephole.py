@@ -7,8 +7,8 @@
     o  = sigmoid(x Wo + h Uo + c' Vo + bo)      o sees the new memory
     h' = o * tanh(c')
 
-`peephole` has full matrices V, as the lecture writes it; `peephole-diagonal` has one number for each unit, as the paper:
-c Vi becomes c * pi.
+`peephole` has full matrices V, as the lecture writes it; `peephole-diagonal` has one number for each unit, as the
+paper: c Vi becomes c * pi.
 
 x (B, T, D) -> y (B, T, H); states h, c, each (B, H). Gates lie in the order i, f, c~, o.
 """

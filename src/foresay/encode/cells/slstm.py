@@ -38,9 +38,7 @@ class SLSTM(Cell):
         with torch.no_grad():
             self.bias_ih[size : 2 * size] = self.forget_bias
 
-    def step(
-        self, i: Tensor, f: Tensor, z: Tensor, o: Tensor, c: Tensor, n: Tensor, m: Tensor
-    ) -> Returned:
+    def step(self, i: Tensor, f: Tensor, z: Tensor, o: Tensor, c: Tensor, n: Tensor, m: Tensor) -> Returned:
         f, z, o = F.logsigmoid(f) + m, z.tanh(), o.sigmoid()
         highest = torch.maximum(f, i)
         forget, admit = (f - highest).exp(), (i - highest).exp()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.encode.cells.cell import Cell, Memory
+from foresay.kernels.cudnn import lay_side_by_side
 from foresay.kernels.recurrent.engine import beats_library
 from foresay.kernels.recurrent.library import Library
 from foresay.kernels.switch import plain
@@ -18,10 +19,20 @@ class TorchCell(Cell):
     """A cell with torch's weights; `function` is torch's name for it, None where torch has no such function."""
 
     function: str | None = None
+    weight_hh: nn.Parameter
 
     def build(self, in_width: int, size: int) -> None:
         super().build(in_width, size)
         self.bias_hh = nn.Parameter(torch.zeros(len(self.weight_hh)))
+
+    def flatten_parameters(self) -> None:
+        """Lays the weights side by side on a GPU, as cuDNN wants them and would otherwise do at its first call."""
+        if self.function is not None:
+            lay_side_by_side(self._weights(), self.function, self.size)
+
+    def _weights(self) -> list[Tensor]:
+        assert self.bias_ih is not None
+        return [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
 
     def bias(self) -> Tensor:
         assert self.bias_ih is not None
@@ -30,7 +41,5 @@ class TorchCell(Cell):
     def run(self, x: Tensor, memory: Memory, mask: Tensor | None = None) -> tuple[Tensor, Memory]:
         if self.function is None or plain() or x.shape[1] == 0 or beats_library(self.maths, x):
             return super().run(x, memory, mask)
-        assert self.bias_ih is not None
-        weights = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
         states = {name: memory[name] for name in self.states}  # in torch's order, in which no file keeps them
-        return Library(getattr(torch, self.function), weights, self.training).run(x, states, mask)
+        return Library(getattr(torch, self.function), self._weights(), self.training).run(x, states, mask)

@@ -13,6 +13,7 @@ from foresay.kernels.recurrent.fuse import Fused, fuse
 from foresay.kernels.recurrent.graph import NotPointwise
 from foresay.kernels.recurrent.maths import Maths
 from foresay.kernels.recurrent.plain import Inputs, last_states, reaching_back, run_plain
+from foresay.kernels.recurrent.spread import spread
 from foresay.kernels.recurrent.values import read_values
 from foresay.kernels.switch import plain
 
@@ -61,10 +62,11 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
         return Loop if fed.dtype == torch.float32 else None
     if not fed.is_cuda or fed.dtype not in (*HALF, torch.float32):
         return None
-    from foresay.kernels.recurrent import persistent
+    if fed.dtype not in HALF or spread(fused, fed.shape[1], fed.device) is None:
+        return Loop
+    from foresay.kernels.recurrent.persistent import Whole
 
-    whole = fed.dtype in HALF and persistent.spread(fused, fed.shape[1], fed.device)
-    return persistent.Whole if whole else Loop
+    return Whole
 
 
 def beats_library(maths: Maths, x: Tensor) -> bool:
@@ -74,10 +76,8 @@ def beats_library(maths: Maths, x: Tensor) -> bool:
     dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
     if dtype not in HALF or x.shape[0] * x.shape[1] * maths.columns(maths.fed) < WORTH:
         return False
-    from foresay.kernels.recurrent import persistent
-
     fused = fusible(maths)
-    return fused is not None and persistent.spread(fused, len(x), x.device) is not None
+    return fused is not None and spread(fused, len(x), x.device) is not None
 
 
 def fusible(maths: Maths) -> Fused | None:

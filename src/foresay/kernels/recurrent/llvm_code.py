@@ -2,185 +2,17 @@
 
 One function for each kernel, `void kernel(i64* table, i64 t, i64 begin, i64 end)`, for rows [begin, end) of step t. The
 table holds for each array its address, the bytes from one step to the next and the bytes from one row to the next.
-
-exp, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place) and let
-NaN through; functions that are rare in cells (log, erf, sin, ...) are called one number at a time.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
 from foresay.kernels.recurrent.graph import Operation, Value
+from foresay.kernels.recurrent.llvm_words import LANES, LIBRARY, Writer, number, write_operation, write_value
 
 _Body = Callable[[str], None]
-
-LANES = 16
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
-LOGIC = {"and": "and", "or": "or"}
-LIBRARY = {"log": "logf", "log1p": "log1pf", "expm1": "expm1f", "erf": "erff", "sin": "sinf", "cos": "cosf"}
-
-# Eigen's rational function for tanh: odd numerator, even denominator, |x| up to 7.9
-TANH_LIMIT = 7.90531110763549805
-TANH_ABOVE = (
-    -2.76076847742355e-16,
-    2.00018790482477e-13,
-    -8.60467152213735e-11,
-    5.12229709037114e-08,
-    1.48572235717979e-05,
-    6.37261928875436e-04,
-    4.89352455891786e-03,
-)
-TANH_BELOW = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
-# Cephes' exp: x = n log 2 + r, exp r by a polynomial
-EXP_LOW, EXP_HIGH = -87.3, 88.02
-EXP_TERMS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
-
-
-def number(value: float) -> str:
-    """A float32 as LLVM writes it exactly: the bits of the same number in double precision."""
-    single = struct.unpack("f", struct.pack("f", value))[0]
-    return f"0x{struct.unpack('>Q', struct.pack('>d', single))[0]:016X}"
-
-
-class Writer:
-    """Lines of one function; `lanes` numbers at a time (1: plain numbers)."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.count = 0
-        self.lanes = 1
-
-    @property
-    def type(self) -> str:
-        return f"<{self.lanes} x float>" if self.lanes > 1 else "float"
-
-    @property
-    def integer(self) -> str:
-        return f"<{self.lanes} x i32>" if self.lanes > 1 else "i32"
-
-    @property
-    def suffix(self) -> str:
-        return f"v{self.lanes}f32" if self.lanes > 1 else "f32"
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def label(self, name: str) -> None:
-        self.lines.append(f"{name}:")
-
-    def let(self, expression: str) -> str:
-        """A new name for an expression."""
-        self.count += 1
-        self.line(f"%t{self.count} = {expression}")
-        return f"%t{self.count}"
-
-    def constant(self, value: float, *, kind: str | None = None) -> str:
-        text = number(value) if kind is None else str(int(value))
-        if self.lanes == 1:
-            return text
-        return "<" + ", ".join(f"{kind or 'float'} {text}" for _ in range(self.lanes)) + ">"
-
-    def binary(self, instruction: str, a: str, b: str) -> str:
-        return self.let(f"{instruction} contract {self.type} {a}, {b}")
-
-    def compare(self, condition: str, a: str, b: str) -> str:
-        return self.let(f"fcmp {condition} {self.type} {a}, {b}")
-
-    def choose(self, condition: str, a: str, b: str) -> str:
-        bits = f"<{self.lanes} x i1>" if self.lanes > 1 else "i1"
-        return self.let(f"select {bits} {condition}, {self.type} {a}, {self.type} {b}")
-
-    def call(self, intrinsic: str, *arguments: str) -> str:
-        listed = ", ".join(f"{self.type} {argument}" for argument in arguments)
-        return self.let(f"call {self.type} @llvm.{intrinsic}.{self.suffix}({listed})")
-
-    def times_plus(self, a: str, b: str, c: str) -> str:
-        return self.binary("fadd", self.binary("fmul", a, b), c)
-
-    def polynomial(self, terms: Sequence[float], x: str) -> str:
-        value = self.constant(terms[0])
-        for term in terms[1:]:
-            value = self.times_plus(value, x, self.constant(term))
-        return value
-
-    def bounded(self, x: str, low: float, high: float) -> str:
-        """NaN stays NaN."""
-        x = self.choose(self.compare("olt", x, self.constant(low)), self.constant(low), x)
-        return self.choose(self.compare("ogt", x, self.constant(high)), self.constant(high), x)
-
-    def exp(self, x: str) -> str:
-        small = self.compare("olt", x, self.constant(EXP_LOW))
-        x = self.bounded(x, EXP_LOW, EXP_HIGH)
-        n = self.call("floor", self.times_plus(x, self.constant(1.44269504088896341), self.constant(0.5)))
-        r = self.times_plus(n, self.constant(-0.693359375), x)
-        r = self.times_plus(n, self.constant(2.12194440e-4), r)
-        y = self.polynomial(EXP_TERMS, r)
-        y = self.times_plus(self.binary("fmul", y, r), r, self.binary("fadd", r, self.constant(1.0)))
-        whole = f"v{self.lanes}i32.v{self.lanes}f32" if self.lanes > 1 else "i32.f32"
-        power = self.let(f"call {self.integer} @llvm.fptosi.sat.{whole}({self.type} {n})")
-        power = self.let(f"add {self.integer} {power}, {self.constant(127, kind='i32')}")
-        power = self.let(f"shl {self.integer} {power}, {self.constant(23, kind='i32')}")
-        power = self.let(f"bitcast {self.integer} {power} to {self.type}")
-        return self.choose(small, self.constant(0.0), self.binary("fmul", y, power))
-
-    def tanh(self, x: str) -> str:
-        x = self.bounded(x, -TANH_LIMIT, TANH_LIMIT)
-        square = self.binary("fmul", x, x)
-        above = self.binary("fmul", x, self.polynomial(TANH_ABOVE, square))
-        return self.binary("fdiv", above, self.polynomial(TANH_BELOW, square))
-
-    def sigmoid(self, x: str) -> str:
-        negative = self.let(f"fneg {self.type} {x}")
-        return self.binary("fdiv", self.constant(1.0), self.binary("fadd", self.constant(1.0), self.exp(negative)))
-
-    def library(self, function: str, x: str) -> str:
-        """A function of the C library, one number after the other."""
-        if self.lanes == 1:
-            return self.let(f"call float @{function}(float {x})")
-        result = "poison"
-        for lane in range(self.lanes):
-            one = self.let(f"extractelement {self.type} {x}, i32 {lane}")
-            value = self.let(f"call float @{function}(float {one})")
-            result = self.let(f"insertelement {self.type} {result}, float {value}, i32 {lane}")
-        return result
-
-
-def _operation(writer: Writer, step: Operation, values: dict[str, str]) -> str:
-    a = [_value(writer, argument, values) for argument in step.arguments]
-    kind = step.kind
-    if kind in BINARY:
-        return writer.binary(BINARY[kind], a[0], a[1])
-    if kind in COMPARE:
-        return writer.compare(COMPARE[kind], a[0], a[1])
-    if kind in LOGIC:
-        bits = f"<{writer.lanes} x i1>" if writer.lanes > 1 else "i1"
-        return writer.let(f"{LOGIC[kind]} {bits} {a[0]}, {a[1]}")
-    if kind == "not":
-        bits = f"<{writer.lanes} x i1>" if writer.lanes > 1 else "i1"
-        return writer.let(f"xor {bits} {a[0]}, {'splat (i1 true)' if writer.lanes > 1 else 'true'}")
-    if kind == "where":
-        return writer.choose(a[0], a[1], a[2])
-    if kind == "neg":
-        return writer.let(f"fneg {writer.type} {a[0]}")
-    if kind in ("maximum", "minimum"):  # as torch: NaN wins
-        first = writer.compare("ugt" if kind == "maximum" else "ult", a[0], a[1])
-        nan = writer.compare("uno", a[1], a[1])
-        return writer.choose(nan, a[1], writer.choose(first, a[0], a[1]))
-    if kind in ("sqrt", "abs"):
-        return writer.call({"sqrt": "sqrt", "abs": "fabs"}[kind], a[0])
-    if kind == "rsqrt":
-        return writer.binary("fdiv", writer.constant(1.0), writer.call("sqrt", a[0]))
-    if kind in LIBRARY:
-        return writer.library(LIBRARY[kind], a[0])
-    return {"exp": writer.exp, "tanh": writer.tanh, "sigmoid": writer.sigmoid}[kind](a[0])
-
-
-def _value(writer: Writer, value: Value, values: dict[str, str]) -> str:
-    return values[value] if isinstance(value, str) else writer.constant(value)
 
 
 class _Function:
@@ -295,7 +127,7 @@ class _Function:
             def body(j: str, loads: dict[str, str] = loads, stores: list[tuple[str, Store]] = stores) -> None:
                 values = {name: self._load(pointer, j) for name, pointer in loads.items()}
                 for pointer, store in stores:
-                    self._store(pointer, j, _value(self.writer, store.value, values), adds=store.adds)
+                    self._store(pointer, j, write_value(self.writer, store.value, values), adds=store.adds)
 
             if stores:
                 self._loop(part.width, body)
@@ -337,20 +169,20 @@ class _Function:
                 values |= {name: self._spread(value) for name, value in rows.items() if name in needed}
                 values |= {n: self._load(p, j) for n, p in kept.items() if n in needed and levels[n] < level}
                 for step in own:
-                    values[step.name] = _operation(w, step, values)
+                    values[step.name] = write_operation(w, step, values)
                     if step.name in kept:
                         self._store(kept[step.name], j, values[step.name])
                 for step in sums:
                     place = totals[step.name][w.lanes == 1]
                     old = w.let(f"load {w.type}, ptr {place}")
-                    value = _value(w, step.arguments[0], values)
+                    value = write_value(w, step.arguments[0], values)
                     if step.kind == "row_max":
                         new = w.choose(w.compare("ugt", value, old), value, old)
                     else:
                         new = w.binary("fadd", old, value)
                     w.line(f"store {w.type} {new}, ptr {place}")
                 for pointer, store in places:
-                    self._store(pointer, j, _value(w, store.value, values), adds=store.adds)
+                    self._store(pointer, j, write_value(w, store.value, values), adds=store.adds)
 
             self._loop(part.width, body)
             for step in sums:

@@ -1,4 +1,4 @@
-"""Runs a whole recurrence as one kernel on a GPU: `triton_code` writes it, this launches it.
+"""Runs a whole recurrence as one kernel on a GPU: `persistent_code` writes it, this launches it.
 
 Half precision only (bf16, float16): products in half precision, pointwise maths and states between steps in float32.
 """
@@ -15,88 +15,44 @@ from foresay.kernels.recurrent.arrays import Arrays, recall, saved, weight_gradi
 from foresay.kernels.recurrent.fuse import Fused
 from foresay.kernels.recurrent.loop import Loop, run_forwards
 from foresay.kernels.recurrent.maths import delay
-from foresay.kernels.recurrent.triton_code import BJ, LOADED, Persistent, Shape, identifier, pieces
+from foresay.kernels.recurrent.persistent_backwards import Backwards
+from foresay.kernels.recurrent.persistent_code import Written
+from foresay.kernels.recurrent.persistent_forwards import Forwards
+from foresay.kernels.recurrent.spread import BJ, spread
+from foresay.kernels.recurrent.triton_expressions import PRELUDE, identifier
 from foresay.kernels.recurrent.triton_module import load
-
-SHARED = 227 * 1024  # bytes of a multiprocessor's shared memory that one program may have
 
 
 class TooLarge(Exception):
     """The compiled kernel needs more shared memory than there is."""
 
 
-def spread(fused: Fused, rows: int, device: torch.device) -> tuple[Shape, Shape] | None:
-    """How to spread the work over the chip, forwards and backwards; None where it does not fit."""
-    key = ("spread", rows, device)
-    if key not in fused.maths.derived:
-        programs = torch.cuda.get_device_properties(device).multi_processor_count
-        fused.maths.derived[key] = _spread(fused, rows, programs) if fits(fused) else None
-    return fused.maths.derived[key]
-
-
-def fits(fused: Fused) -> bool:
-    """Whether the cell is of the kind a program can own units of: one width, nothing summed along rows."""
-    maths = fused.maths
-    size = maths.widths["state:h"]
-    even = all(width == size for key, width in maths.widths.items() if not key.startswith("x:"))
-    sums = any(kernel.reduces for kernel in (*fused.forwards, *fused.backwards))
-    return even and not sums and not maths.read("x")
-
-
-def _spread(fused: Fused, rows: int, programs: int) -> tuple[Shape, Shape] | None:
-    size = fused.maths.widths["state:h"]
-    blocks = -(-size // BJ)
-    fitting = [n for n in (8, 16, 32, 64) if blocks * -(-rows // n) <= programs]
-    if not fitting:
-        return None
-    rows_of = fitting[0]
-    forwards = Shape(rows_of, 8 if rows_of > 32 else 4, 8192 // rows_of)
-    backwards = Shape(rows_of, 8, 8192 // rows_of)
-    if max(_held_forwards(fused, forwards), _held_backwards(fused, backwards)) > SHARED:
-        return None
-    return forwards, backwards
-
-
-def _held_forwards(fused: Fused, shape: Shape) -> int:
-    """Bytes of shared memory: weights, an operand, the sums of a product."""
-    size = fused.maths.widths["state:h"]
-    whole, split = (sum(n for _, n in shape.chunks(size, split=split)) for split in (False, True))
-    groups = [piece for gates in fused.phases.seen.values() for piece in pieces(gates)]
-    weights = sum(4 * whole if len(piece) > 2 else split for piece in groups) * BJ * 2
-    return weights + max(whole, split) * shape.rows * 2 + 4 * BJ * shape.rows * 4
-
-
-def _held_backwards(fused: Fused, shape: Shape) -> int:
-    runs = [run for source in fused.runs.values() for run in source]
-    units = [sum(n for _, n in shape.chunks(run.end - run.begin, split=True)) for run in runs]
-    loaded = min(max(units) * shape.rows * 2, max(LOADED, shape.most * shape.rows * 2))
-    return sum(units) * BJ * 2 + loaded + shape.warps * BJ * shape.rows * 4
-
-
-def _writer(fused: Fused, rows: int, device: torch.device, *, masked: bool) -> tuple[Persistent, Any]:
-    key = ("persistent", rows, device, masked)
+def written(
+    fused: Fused, direction: type[Written], rows: int, device: torch.device, *, masked: bool
+) -> tuple[Written, Any]:
+    """A direction's kernel, written and loaded once."""
+    key = (direction, rows, device, masked)
     if key not in fused.maths.derived:
         shapes = spread(fused, rows, device)
         assert shapes is not None
-        writer = Persistent(fused, masked=masked, forwards=shapes[0], backwards=shapes[1])
-        fused.maths.derived[key] = writer, load(writer.source())
+        writer = direction(fused, shapes[direction is Backwards], masked=masked)
+        module = load("\n".join([PRELUDE, "", *writer.lines(), ""]))
+        fused.maths.derived[key] = writer, getattr(module, writer.direction)
     return fused.maths.derived[key]
 
 
-def _launch(fused: Fused, direction: str, arrays: Mapping[str, Tensor], **flags: Any) -> None:
+def _launch(fused: Fused, direction: type[Written], arrays: Mapping[str, Tensor], **flags: Any) -> None:
     fed = arrays["fed"]
     steps, rows = fed.shape[:2]
-    writer, module = _writer(fused, rows, fed.device, masked="mask" in arrays)
-    shape = writer.shapes[direction]
-    grid = (-(-writer.size // BJ), -(-rows // shape.rows))
+    writer, kernel = written(fused, direction, rows, fed.device, masked="mask" in arrays)
+    grid = (-(-writer.size // BJ), -(-rows // writer.shape.rows))
     counter = torch.zeros(grid[1] * 32, dtype=torch.int32, device=fed.device)
-    pointers = [arrays[name] for name in writer.arguments(direction)]
-    for key in writer.reads:
-        if key.startswith("vector:"):
-            flags[f"ROW_{identifier(key)}"] = writer.size if arrays[key].dim() == 2 else 0
-    kernel = getattr(module, direction)
+    pointers = [arrays[name] for name in writer.arguments()]
+    for key in writer.vectors:
+        flags[f"ROW_{identifier(key)}"] = writer.size if arrays[key].dim() == 2 else 0
+    options = {"num_warps": writer.shape.warps, "launch_cooperative_grid": True}
     try:
-        kernel[grid](*pointers, counter, steps, rows, **flags, num_warps=shape.warps, launch_cooperative_grid=True)
+        kernel[grid](*pointers, counter, steps, rows, **flags, **options)
     except Exception as error:
         if type(error).__name__ != "OutOfResources":  # Triton's, which is imported only where there is a GPU
             raise
@@ -111,7 +67,7 @@ class Whole(torch.autograd.Function):
         arrays, given = saved(ctx, fused, names, mask, fed, rest)
         weights = {f"weight:{source}": given[source].to(fed.dtype).contiguous() for source in fused.runs}
         try:
-            _launch(fused, "forwards", arrays | weights)
+            _launch(fused, Forwards, arrays | weights)
         except TooLarge:  # shared memory was reckoned too low
             run_forwards(fused, arrays, given)
         return tuple(arrays[f"state:{name}"] for name in fused.maths.states)
@@ -132,7 +88,7 @@ class Whole(torch.autograd.Function):
             if key.startswith("vector:"):
                 arrays[f"d{key}"] = torch.empty(fed.shape[1], size, device=fed.device)
         try:
-            _launch(fused, "backwards", arrays, **flags)
+            _launch(fused, Backwards, arrays, **flags)
         except TooLarge:
             return Loop.backward(ctx, *outer)
         firsts = [_firsts(fused, arrays, n, g) for n, g in zip(fused.maths.states, outer, strict=True)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from foresay.kernels.recurrent.arrays import Arrays
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
-from foresay.kernels.recurrent.triton_code import PRELUDE, expression, identifier
+from foresay.kernels.recurrent.triton_expressions import PRELUDE, expression, identifier, value_text
 from foresay.kernels.recurrent.triton_module import load
 
 ROW = {"row_sum": "tl.sum({}, 0)", "row_max": "tl.max({}, 0)", "row_mean": "tl.sum({}, 0) / {}"}
@@ -39,7 +39,7 @@ def _part(index: int, part: Part, *, masked: bool) -> list[str]:
         names[step.name] = f"o{index}_{step.name}"
         if step.kind in ROW:
             idle = "-float('inf')" if step.kind == "row_max" else "0.0"
-            one = f"tl.where(within, {_text(step.arguments[0], names)}, {idle})"
+            one = f"tl.where(within, {value_text(step.arguments[0], names)}, {idle})"
             text = ROW[step.kind].format(one, part.width)
         else:
             text = expression(step, names)
@@ -56,10 +56,10 @@ def _part(index: int, part: Part, *, masked: bool) -> list[str]:
 
 
 def _store(store: Store, idle: Store | None, names: dict[str, str], block: int, *, masked: bool) -> list[str]:
-    value = _text(store.value, names)
+    value = value_text(store.value, names)
     if masked:
         if idle is not None:
-            value = f"tl.where(real, {value}, {_text(idle.value, names)})"
+            value = f"tl.where(real, {value}, {value_text(idle.value, names)})"
         elif store.adds:
             value = f"tl.where(real, {value}, 0.0)"
     place = _at(store.to)
@@ -73,10 +73,6 @@ def _at(access: Access) -> str:
     name = identifier(access.array)
     step = f"(t + {access.shift}) * {name}_step + " if access.steps else ""
     return f"{name} + {step}b * {name}_row + {access.column} + j"
-
-
-def _text(value: str | float, names: dict[str, str]) -> str:
-    return names[value] if isinstance(value, str) else repr(value)
 
 
 def bind(kernel: Kernel, arrays: Arrays) -> Callable[[int], None]:

@@ -6,8 +6,10 @@ import pytest
 
 from foresay import parts
 from foresay.kernels.recurrent.fuse import fuse
-from foresay.kernels.recurrent.persistent import SHARED, _held_backwards, _held_forwards, _spread, fits
-from foresay.kernels.recurrent.triton_code import Persistent, Shape, pieces
+from foresay.kernels.recurrent.persistent_backwards import Backwards
+from foresay.kernels.recurrent.persistent_forwards import Forwards
+from foresay.kernels.recurrent.spread import SHARED, Shape, _held_backwards, _held_forwards, _spread, fits, pieces
+from foresay.kernels.recurrent.triton_expressions import identifier
 
 PROGRAMS = 132
 
@@ -47,9 +49,15 @@ def test_the_work_fits_on_the_chip(name, rows, size):
     assert -(-size // 16) * -(-rows // forwards.rows) <= PROGRAMS
     assert max(_held_forwards(step, forwards), _held_backwards(step, backwards)) <= SHARED
     for masked in (False, True):
-        text = Persistent(step, masked=masked, forwards=forwards, backwards=backwards).source()
-        names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-        assert names[-2:] == ["forwards", "backwards"]
+        for writer, name in (
+            (Forwards(step, forwards, masked=masked), "forwards"),
+            (Backwards(step, backwards, masked=masked), "backwards"),
+        ):
+            (function,) = ast.parse("\n".join(writer.lines())).body
+            assert isinstance(function, ast.FunctionDef) and function.name == name
+            assert [a.arg for a in function.args.args][: len(writer.arguments())] == [
+                identifier(a) for a in writer.arguments()
+            ]
 
 
 def test_what_does_not_fit_runs_as_a_loop():
@@ -62,7 +70,7 @@ def test_what_does_not_fit_runs_as_a_loop():
 
 def test_barriers():
     """One for each phase; a cell of one product meets once a step."""
-    forwards = Shape(8, 4, 1024)
-    for name, phases in (("lstm", 1), ("gru", 2)):
-        text = Persistent(fused(name, 64), masked=False, forwards=forwards, backwards=forwards).source()
-        assert text.count("    wait(counter, target)") == 2 * phases
+    for name, phases in (("lstm", 1), ("gru", 2), ("peephole", 2)):
+        for kind in (Forwards, Backwards):
+            lines = kind(fused(name, 64), Shape(8, 4, 1024), masked=False).lines()
+            assert sum("wait(counter, target)" in line for line in lines) == phases
