@@ -128,3 +128,22 @@ def test_autocast_on_a_gpu(masked, dtype):
         found = value_and_gradients(linear_cross_entropy, inputs, targets, keep)
     assert found[0].dtype == torch.float32 and all(grad.dtype == torch.float32 for grad in found[1])
     torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2, check_dtype=False)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("plain", ["0", "1"])
+def test_even_sizes_change_nothing(bias, plain, monkeypatch):
+    """What a GPU's matrix units want: H and V multiples of eight, by zeros and by words of probability 0."""
+    monkeypatch.setenv("FORESAY_PLAIN", plain)
+    monkeypatch.setattr(kernel, "CPU_SMALL", 0)
+    torch.manual_seed(1)
+    tensors = [torch.randn(5, 13), torch.randn(11, 13), *([torch.randn(11)] if bias else [])]
+    tensors = [tensor.double().requires_grad_() for tensor in tensors]
+    targets = torch.tensor([0, 10, 3, 3, 7])
+    found = []
+    for dtype in (None, torch.float64):
+        monkeypatch.setattr(kernel, "half_on_gpu", lambda features, dtype=dtype: dtype)
+        loss = kernel.linear_cross_entropy(tensors[0], tensors[1], tensors[2] if bias else None, targets)
+        found.append([loss, *torch.autograd.grad(loss, tensors)])
+    for expected, value in zip(*found, strict=True):
+        torch.testing.assert_close(value, expected)

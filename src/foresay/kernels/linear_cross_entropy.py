@@ -34,6 +34,9 @@ def linear_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, mask: Tensor | None = None
 ) -> Tensor:
     """Mean cross-entropy in nats over the rows the mask keeps; 0, with zero gradients, when it keeps none."""
+    dtype = half_on_gpu(features)
+    if dtype is not None:
+        features, weight, bias = evened(features, weight, bias, dtype)
     small = CPU_SMALL if features.device.type == "cpu" else GPU_SMALL
     if plain() or len(features) * len(weight) * 4 <= small:
         return plain_linear_cross_entropy(features, weight, bias, targets, mask)
@@ -43,6 +46,26 @@ def linear_cross_entropy(
     if not torch.is_grad_enabled():
         wanted = [False] * 3
     return _LinearCrossEntropy.apply(features, weight, bias, targets, mask, wanted)  # pyright: ignore[reportReturnType]
+
+
+def half_on_gpu(features: Tensor) -> torch.dtype | None:
+    """The half precision that the products will run in on a GPU, None elsewhere."""
+    if not features.is_cuda:
+        return None
+    dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else features.dtype
+    return dtype if dtype in (torch.bfloat16, torch.float16) else None
+
+
+def evened(
+    features: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The same with H and V multiples of eight, or a GPU's matrix units stand idle; the words added have P = 0."""
+    h, v = -features.shape[1] % 8, -len(weight) % 8
+    if h or v:
+        features, weight = F.pad(features.to(dtype), (0, h)), F.pad(weight.to(dtype), (0, h, 0, v))
+    if v:
+        bias = F.pad(weight.new_zeros(len(weight) - v) if bias is None else bias.to(dtype), (0, v), value=-torch.inf)
+    return features, weight, bias
 
 
 def plain_linear_cross_entropy(

@@ -92,3 +92,15 @@ def test_gpu_equals_plain(name, mask):
     if fits(fuse(cell.maths)):
         run = lambda *given: engine.run_fused(Whole, *given)  # noqa: E731
         compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True), 2e-2)
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru", "peephole", "mogrifier", "lstm-projected", "shortcut"])
+def test_rows_may_lie_apart(name, monkeypatch):
+    """A GPU's matrix units want rows of eight numbers; the room between rows changes nothing."""
+    from foresay.kernels.recurrent import loop
+
+    cell = make(name)
+    reference = results(cell, torch.float64, "cpu", run_plain, MASKS["padded"])
+    monkeypatch.setattr(loop, "aligned", lambda fed: 8)
+    found = results(cell, torch.float32, "cpu", lambda *given: engine.run_fused(loop.Loop, *given), MASKS["padded"])
+    compare(reference, found, 2e-6)

@@ -31,11 +31,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.kernels.recurrent.engine import run
+from foresay.kernels.recurrent.engine import product, run
 from foresay.kernels.recurrent.maths import Maths, Method, Returned, read_maths
 from foresay.kernels.recurrent.names import EXAMPLE, check_names, method_of
 from foresay.kernels.recurrent.plain import Inputs
@@ -128,7 +127,7 @@ class Cell(Part, nn.Module):
         """What the engine reads for x (B, T, D); the inputs' share of every gate for all steps in one product."""
         x = x.transpose(0, 1)
         bias = None if self.bias_apart else self.bias()
-        fed = F.linear(x, self.weight_ih, bias) if self.maths.fed else x.new_zeros(*x.shape[:2], 0)
+        fed = product(x, self.weight_ih, bias) if self.maths.fed else x.new_zeros(*x.shape[:2], 0)
         return Inputs(
             fed=fed,
             products=self.products(),

@@ -18,9 +18,18 @@ Arrays = dict[str, Tensor]
 
 
 def saved(
-    ctx: Any, fused: Fused, names: list[str], mask: Tensor | None, fed: Tensor, rest: tuple[Tensor, ...]
+    ctx: Any,
+    fused: Fused,
+    names: list[str],
+    mask: Tensor | None,
+    fed: Tensor,
+    rest: tuple[Tensor, ...],
+    *,
+    whole: int = 1,
 ) -> tuple[Arrays, Arrays]:
     """The arrays before the first step and the tensors given by name; both are remembered in `ctx`.
+
+    What is multiplied lies in rows of a multiple of `whole` numbers, zero past the end.
 
     `rest`: the states before the first step (P, B, width), then the tensors of `names`. States that are multiplied are
     kept in the type of `fed`, others in float32 at least.
@@ -34,12 +43,12 @@ def saved(
     exact = torch.promote_types(fed.dtype, torch.float32)
     for name, before in zip(maths.states, rest[:count], strict=True):
         dtype = fed.dtype if name in multiplied else exact
-        history = torch.empty(fused.before + steps, rows, before.shape[2], dtype=dtype, device=fed.device)
+        history = room((fused.before + steps, rows, before.shape[2]), dtype, fed.device, whole)
         history[: fused.before] = before
         arrays[f"state:{name}"] = history
     arrays |= {key: tensor.contiguous() for key, tensor in given.items() if key not in fused.runs}
     for key in fused.phases.operands:
-        arrays[f"operand:{key}"] = fed.new_empty(steps, rows, fused.width(key))
+        arrays[f"operand:{key}"] = room((steps, rows, fused.width(key)), fed.dtype, fed.device, whole)
     if mask is not None:
         arrays["mask"] = mask.contiguous().view(torch.uint8)
     ctx.save_for_backward(*rest[count:], *arrays.values())
@@ -47,6 +56,21 @@ def saved(
     ctx.fused, ctx.first, ctx.names, ctx.keys = fused, 4 + count, names, list(arrays)
     ctx.dtypes = {name: before.dtype for name, before in zip(maths.states, rest[:count], strict=True)}
     return arrays, given
+
+
+def room(shape: tuple[int, int, int], dtype: torch.dtype, device: torch.device, whole: int) -> Tensor:
+    """An array whose rows lie a multiple of `whole` numbers apart; what is between is zero."""
+    width = -(-shape[2] // whole) * whole
+    if width == shape[2]:
+        return torch.empty(shape, dtype=dtype, device=device)
+    return torch.zeros(*shape[:2], width, dtype=dtype, device=device)[:, :, : shape[2]]
+
+
+def with_room(array: Tensor) -> Tensor:
+    """The array with the zeros between its rows, for products: (..., width) -> (..., width and what is between)."""
+    if array.stride(-2) == array.shape[-1]:
+        return array
+    return array.as_strided((*array.shape[:-1], array.stride(-2)), array.stride(), array.storage_offset())
 
 
 def recall(ctx: Any) -> tuple[Arrays, Arrays]:
@@ -71,9 +95,10 @@ def weight_gradients(ctx: Any, fused: Fused, arrays: Arrays, given: Mapping[str,
         grad = None
         if ctx.needs_input_grad[ctx.first + index]:
             if key in fused.runs:
-                operand = operand_of(fused, arrays, key).flatten(0, 1)
+                operand = with_room(operand_of(fused, arrays, key)).flatten(0, 1)
                 runs = [arrays[f"d{run.array}"][:, :, run.begin : run.end].flatten(0, 1) for run in fused.runs[key]]
                 grad = torch.cat([run.t() @ operand for run in runs]) if len(runs) > 1 else runs[0].t() @ operand
+                grad = grad[:, : tensor.shape[1]]
             else:
                 grad = arrays[f"d{key}"]
                 grad = grad.sum(0) if key.startswith("vector:") and tensor.dim() == 1 else grad
