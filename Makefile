@@ -8,13 +8,17 @@ READY := .venv/.ready
 # one thread for each test worker: two workers on two cores
 TEST_ENV := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test check format bench docs product clean
+.PHONY: demo test test-kernels check format bench docs product clean
 
 demo: $(READY)
 	$(BIN)/foresay demo
 
 test: check
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+# every kernel and every cell alone; on a machine with a GPU its kernels too
+test-kernels: $(READY)
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels tests/encode tests/contracts/test_cells.py
 
 check: $(READY)
 	$(BIN)/ruff format --check .

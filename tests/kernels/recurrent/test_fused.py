@@ -104,3 +104,31 @@ def test_rows_may_lie_apart(name, monkeypatch):
     monkeypatch.setattr(loop, "aligned", lambda fed: 8)
     found = results(cell, torch.float32, "cpu", lambda *given: engine.run_fused(loop.Loop, *given), MASKS["padded"])
     compare(reference, found, 2e-6)
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
+@pytest.mark.parametrize("name", CELLS)
+def test_encoder_fused_equals_plain(name, both, monkeypatch):
+    """Two layers with padding, and one way with a carried state too."""
+    from foresay.encode.recurrent import Recurrent
+
+    torch.manual_seed(1)
+    cell = {"kind": name, **SETTINGS.get(name, {})}
+    encoder = Recurrent(cell=parts.make("cell", cell), size=34, layers=2, bidirectional=both)
+    encoder.build(D)
+    x, mask = torch.randn(B, T, D), MASKS["padded"]
+    found = []
+    for plain in ("1", "0"):
+        monkeypatch.setenv("FORESAY_PLAIN", plain)
+        monkeypatch.setattr(engine, "WORTH", 0)
+        dtype = torch.float64 if plain == "1" else torch.float32
+        encoder = encoder.to(dtype).eval()  # noise is drawn in its own type
+        encoder.zero_grad()
+        given = x.to(dtype).requires_grad_()
+        torch.manual_seed(2)
+        y, state = encoder(given, mask)
+        if not both:
+            y = torch.cat([y, encoder(given, None, state)[0]], 1)
+        (y * torch.linspace(-1, 1, y.numel()).view_as(y)).sum().backward()
+        found.append(([y.detach()], [given.grad, *(p.grad for p in encoder.parameters())]))
+    compare(*found, 5e-6)
