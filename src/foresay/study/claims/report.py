@@ -45,7 +45,7 @@ def write_report(out: str | Path | None = None) -> Path:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Claims of the lectures</title>'
         f"<style>{STYLE}</style><h1>Claims of the lectures</h1>"
-        f"<p>{done} of {len(known)} measured. A verdict is what was measured, by a rule written down before.</p>"
+        f"<p>{done} of {len(known)} measured. A verdict is what was measured, by the rule beside it.</p>"
         f"{body}</html>\n"
     )
     write_file(folder / "index.html", page.encode())
