@@ -146,3 +146,11 @@ def test_padded_rows_take_their_own_way_and_stores_may_add():
     assert torch.equal(arrays["out"][0], before[0])
     assert torch.equal(arrays["out"][1, 0], before[1, 0] + 1)
     assert torch.equal(arrays["out"][1, 1], before[0, 1])
+
+
+def test_logarithms_at_their_edges():
+    x = numbers(-0.9, 40.0, special=[0.0, 1e-30, 1.0, 1e30, math.inf, -2.0, math.nan, 1e-8, -1e-4])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log, log1p = np.log(x.astype(np.float64)), np.log1p(x.astype(np.float64))
+    np.testing.assert_allclose(run(lambda o, a: o.add("log", a), x), log, rtol=5e-7, atol=1e-7)
+    np.testing.assert_allclose(run(lambda o, a: o.add("log1p", a), x), log1p, rtol=5e-7)

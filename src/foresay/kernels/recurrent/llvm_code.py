@@ -235,10 +235,8 @@ def write(kernel: Kernel, *, masked: bool) -> tuple[str, tuple[str, ...]]:
     function = _Function(kernel, masked=masked)
     body = function.text()
     declared = [f"declare float @{name}(float)" for name in LIBRARY.values()]
-    for suffix, kind, whole in (("f32", "float", "i32"), (f"v{LANES}f32", f"<{LANES} x float>", f"<{LANES} x i32>")):
-        declared += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("floor", "sqrt", "fabs")]
-        integer = suffix.replace("f32", "i32")
-        declared.append(f"declare {whole} @llvm.fptosi.sat.{integer}.{suffix}({kind})")
+    for suffix, kind in (("f32", "float"), (f"v{LANES}f32", f"<{LANES} x float>")):
+        declared += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs")]
     declared.append(f"declare float @llvm.vector.reduce.fadd.v{LANES}f32(float, <{LANES} x float>)")
     declared.append(f"declare float @llvm.vector.reduce.fmax.v{LANES}f32(<{LANES} x float>)")
     return "\n".join([*declared, body, ""]), function.arrays

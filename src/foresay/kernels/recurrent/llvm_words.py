@@ -1,7 +1,7 @@
 """Instructions of LLVM's language, for one number or sixteen at a time, and the functions cells are made of.
 
-exp, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place) and let
-NaN through; functions that are rare in cells (log, erf, sin, ...) are called one number at a time.
+exp, log, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place) and
+let NaN through; functions that are rare in cells (erf, sin, ...) are called one number at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LANES = 16
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 LOGIC = {"and": "and", "or": "or"}
-LIBRARY = {"log": "logf", "log1p": "log1pf", "expm1": "expm1f", "erf": "erff", "sin": "sinf", "cos": "cosf"}
+LIBRARY = {"expm1": "expm1f", "erf": "erff", "sin": "sinf", "cos": "cosf"}
 
 # Eigen's rational function for tanh: odd numerator, even denominator, |x| up to 7.9
 TANH_LIMIT = 7.90531110763549805
@@ -30,7 +30,18 @@ TANH_ABOVE = (
 )
 TANH_BELOW = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
 # Cephes' exp: x = n log 2 + r, exp r by a polynomial
-EXP_LOW, EXP_HIGH = -87.3, 88.02
+EXP_LOW, EXP_HIGH, SHIFT = -87.3, 88.02, 12582912.0  # 1.5 * 2^23
+LOG_TERMS = (
+    7.0376836292e-2,
+    -1.1514610310e-1,
+    1.1676998740e-1,
+    -1.2420140846e-1,
+    1.4249322787e-1,
+    -1.6668057665e-1,
+    2.0000714765e-1,
+    -2.4999993993e-1,
+    3.3333331174e-1,
+)
 EXP_TERMS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 
 
@@ -109,17 +120,45 @@ class Writer:
     def exp(self, x: str) -> str:
         small = self.compare("olt", x, self.constant(EXP_LOW))
         x = self.bounded(x, EXP_LOW, EXP_HIGH)
-        n = self.call("floor", self.times_plus(x, self.constant(1.44269504088896341), self.constant(0.5)))
+        # so large a number added leaves x / log 2, rounded, in the last bits: no conversion to an integer is needed
+        shifted = self.times_plus(x, self.constant(1.44269504088896341), self.constant(SHIFT))
+        n = self.binary("fsub", shifted, self.constant(SHIFT))
         r = self.times_plus(n, self.constant(-0.693359375), x)
         r = self.times_plus(n, self.constant(2.12194440e-4), r)
         y = self.polynomial(EXP_TERMS, r)
         y = self.times_plus(self.binary("fmul", y, r), r, self.binary("fadd", r, self.constant(1.0)))
-        whole = f"v{self.lanes}i32.v{self.lanes}f32" if self.lanes > 1 else "i32.f32"
-        power = self.let(f"call {self.integer} @llvm.fptosi.sat.{whole}({self.type} {n})")
-        power = self.let(f"add {self.integer} {power}, {self.constant(127, kind='i32')}")
-        power = self.let(f"shl {self.integer} {power}, {self.constant(23, kind='i32')}")
-        power = self.let(f"bitcast {self.integer} {power} to {self.type}")
+        bits = self.let(f"bitcast {self.type} {shifted} to {self.integer}")
+        bits = self.let(f"shl {self.integer} {bits}, {self.constant(23, kind='i32')}")
+        bits = self.let(f"add {self.integer} {bits}, {self.constant(127 << 23, kind='i32')}")
+        power = self.let(f"bitcast {self.integer} {bits} to {self.type}")
         return self.choose(small, self.constant(0.0), self.binary("fmul", y, power))
+
+    def log(self, x: str) -> str:
+        bits = self.let(f"bitcast {self.type} {x} to {self.integer}")
+        power = self.let(f"lshr {self.integer} {bits}, {self.constant(23, kind='i32')}")
+        power = self.let(f"sub {self.integer} {power}, {self.constant(126, kind='i32')}")
+        n = self.let(f"sitofp {self.integer} {power} to {self.type}")
+        bits = self.let(f"and {self.integer} {bits}, {self.constant(0x007FFFFF, kind='i32')}")
+        bits = self.let(f"or {self.integer} {bits}, {self.constant(0x3F000000, kind='i32')}")
+        m = self.let(f"bitcast {self.integer} {bits} to {self.type}")  # x = m 2^n, m from 1/2 to 1
+        low = self.compare("olt", m, self.constant(0.5**0.5))
+        n = self.choose(low, self.binary("fsub", n, self.constant(1.0)), n)
+        m = self.binary("fsub", self.choose(low, self.binary("fadd", m, m), m), self.constant(1.0))
+        square = self.binary("fmul", m, m)
+        y = self.binary("fmul", self.binary("fmul", self.polynomial(LOG_TERMS, m), m), square)
+        y = self.times_plus(n, self.constant(-2.12194440e-4), y)
+        y = self.times_plus(square, self.constant(-0.5), y)
+        y = self.times_plus(n, self.constant(0.693359375), self.binary("fadd", m, y))
+        y = self.choose(self.compare("oeq", x, self.constant(0.0)), self.constant(float("-inf")), y)
+        y = self.choose(self.compare("oeq", x, self.constant(float("inf"))), x, y)
+        return self.choose(self.compare("ult", x, self.constant(0.0)), self.constant(float("nan")), y)
+
+    def log1p(self, x: str) -> str:
+        """log of 1 + x as rounded, and what rounding took away."""
+        u = self.binary("fadd", x, self.constant(1.0))
+        lost = self.binary("fsub", self.binary("fsub", u, self.constant(1.0)), x)
+        y = self.binary("fsub", self.log(u), self.binary("fdiv", lost, u))
+        return self.choose(self.compare("oeq", u, self.constant(float("inf"))), u, y)
 
     def tanh(self, x: str) -> str:
         x = self.bounded(x, -TANH_LIMIT, TANH_LIMIT)
@@ -171,7 +210,8 @@ def write_operation(writer: Writer, step: Operation, values: dict[str, str]) -> 
         return writer.binary("fdiv", writer.constant(1.0), writer.call("sqrt", a[0]))
     if kind in LIBRARY:
         return writer.library(LIBRARY[kind], a[0])
-    return {"exp": writer.exp, "tanh": writer.tanh, "sigmoid": writer.sigmoid}[kind](a[0])
+    own = {"exp": writer.exp, "log": writer.log, "log1p": writer.log1p, "tanh": writer.tanh, "sigmoid": writer.sigmoid}
+    return own[kind](a[0])
 
 
 def write_value(writer: Writer, value: Value, values: dict[str, str]) -> str:
