@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import torch
@@ -17,8 +17,8 @@ from foresay.kernels.recurrent.llvm_code import write
 Call = Callable[[int, int, int, int], None]  # address of the table, step, first row, end of rows
 
 
-@lru_cache(maxsize=1)
 def _machine() -> Any:
+    """This machine as LLVM knows it; whoever compiles with it owns it."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -28,7 +28,7 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
 
 
-@lru_cache(maxsize=256)
+@cache  # never forgotten: the code may be in use as long as the program runs
 def _compiled(text: str) -> Any:
     import llvmlite.binding as llvm
 
@@ -36,7 +36,7 @@ def _compiled(text: str) -> Any:
     module.verify()
     engine = llvm.create_mcjit_compiler(module, _machine())
     engine.finalize_object()
-    return engine  # owns the code: kept as long as the program runs
+    return engine  # owns the code
 
 
 def compile_kernel(kernel: Kernel, *, masked: bool) -> tuple[Call, tuple[str, ...]]:

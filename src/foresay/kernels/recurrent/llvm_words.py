@@ -1,7 +1,7 @@
 """Instructions of LLVM's language, for one number or sixteen at a time, and the functions cells are made of.
 
-exp, log, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place) and
-let NaN through; functions that are rare in cells (erf, sin, ...) are called one number at a time.
+exp, log, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place)
+and let NaN through; functions that are rare in cells (erf, sin, ...) are called one number at a time.
 """
 
 from __future__ import annotations
