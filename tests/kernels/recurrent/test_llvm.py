@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
-from foresay.kernels.recurrent.graph import Operations
 from foresay.kernels.recurrent.llvm import bind
+from foresay.kernels.recurrent.operations import Operations
 
 ROWS, WIDTH = 2, 21  # one vector of sixteen and a tail of five
 SPECIAL = [0.0, -0.0, 1e-20, -1e-6, 1e-3, 0.6, -3.0, 20.0, -40.0, 87.0, -87.0, -120.0, math.inf, -math.inf, math.nan]

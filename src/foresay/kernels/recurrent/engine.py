@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.kernels.recurrent.fuse import Fused, fuse
-from foresay.kernels.recurrent.graph import NotPointwise
 from foresay.kernels.recurrent.maths import Maths
 from foresay.kernels.recurrent.plain import Inputs, last_states, reaching_back, run_plain
 from foresay.kernels.recurrent.spread import spread
+from foresay.kernels.recurrent.tracing import NotPointwise
 from foresay.kernels.recurrent.values import read_values
 from foresay.kernels.switch import plain
 

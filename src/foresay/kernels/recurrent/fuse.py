@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foresay.kernels.recurrent.graph import Operation, Operations, Value, derivative_graph, forward_graph, inline
 from foresay.kernels.recurrent.maths import Maths, delay
+from foresay.kernels.recurrent.operations import Operation, Operations, Value
 from foresay.kernels.recurrent.phases import Phases, cut
+from foresay.kernels.recurrent.tracing import trace, trace_derivative
 
 
 @dataclass(frozen=True)
@@ -185,9 +186,8 @@ def _replay(layout: _Layout, operations: Operations, index: int) -> dict[str, Va
     values: dict[str, Value] = {}
     for phase in layout.phases.phases[: index + 1]:
         inputs = [values.get(key, key) for key in phase.reads]
-        graph = forward_graph(phase.run, [_width(layout.phases.maths, key) for key in phase.reads])
-        given = inline(operations, graph, inputs)
-        values |= {key: value for key, value in zip(phase.gives, given, strict=True) if value is not None}
+        widths = [_width(layout.phases.maths, key) for key in phase.reads]
+        values |= dict(zip(phase.gives, trace(operations, phase.run, inputs, widths), strict=True))
     return values
 
 
@@ -235,7 +235,7 @@ def _backwards(layout: _Layout, index: int) -> Kernel:
         grads.append(grad)
     widths = [_width(phases.maths, key) for key in phase.reads]
     inputs = [values.get(key, key) for key in phase.reads]
-    pulled = inline(operations, derivative_graph(phase.run, widths), [*inputs, *grads])
+    pulled = trace_derivative(operations, phase.run, inputs, widths, grads)
     # what was collected for a value is used up here, and collecting begins anew for the step before
     used = [key for key in phase.gives if key in later]
     stores = [(key, Store(Access(f"back:{key}", steps=False), 0.0)) for key in used]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
-from foresay.kernels.recurrent.graph import Operation, Value
 from foresay.kernels.recurrent.llvm_words import LANES, LIBRARY, Writer, number, write_operation, write_value
+from foresay.kernels.recurrent.operations import Operation, Value
 
 _Body = Callable[[str], None]
 

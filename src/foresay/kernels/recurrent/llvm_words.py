@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from foresay.kernels.recurrent.graph import Operation, Value
+from foresay.kernels.recurrent.operations import Operation, Value
 
 LANES = 16
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}

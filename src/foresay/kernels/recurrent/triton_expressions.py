@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foresay.kernels.recurrent.graph import Operation, Value
+from foresay.kernels.recurrent.operations import Operation, Value
 
 PRELUDE = """
 import triton
