@@ -355,8 +355,8 @@ def test_the_text_side_comes_from_no_file(run, tmp_path):
 
 def imported(path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(path.parent)
+    monkeypatch.delitem(importlib.sys.modules, path.stem, raising=False)  # another test's file may be called so too
     module = importlib.import_module(path.stem)
-    monkeypatch.delitem(importlib.sys.modules, path.stem, raising=False)
     monkeypatch.setitem(importlib.sys.modules, path.stem, module)
     return module
 
