@@ -181,7 +181,7 @@ def test_what_has_no_fused_form_is_told():
     )
     found = asked("fused", Branching)
     assert found.passed is None and found.figure == (
-        "no fused form: a branch that depends on a value (torch.where chooses without one); the plain loop runs it"
+        "no fused form: sum over axes []; along a row with keepdim=True it is fused; the plain loop runs it"
     )
 
 

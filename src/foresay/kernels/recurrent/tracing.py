@@ -84,8 +84,6 @@ class _Notes(TorchDispatchMode):
         if plain in KNOWN:
             found = self._note(plain, args, kwargs)
             return self.take(found, func(*args, **kwargs))
-        if kind in ("_local_scalar_dense", "is_nonzero", "item"):
-            raise NotPointwise("a branch that depends on a value (torch.where chooses without one)")
         named, apart = f"{kind}.{overload}" if overload else kind, _rules().get(func)
         if apart is None:
             raise NotPointwise(named)
