@@ -66,9 +66,12 @@ class Normed(Changed):
         if self.gain_ih is None:
             return fed
         widths = [self.cell.maths.widths[f"gate:{gate}"] for gate in self.cell.maths.fed]
-        normed = torch.cat([F.layer_norm(a, (a.shape[-1],), eps=self.epsilon) for a in fed.split(widths, 2)], 2)
+        if len(set(widths)) == 1:  # all gates in one go
+            normed = F.layer_norm(fed.unflatten(2, (len(widths), widths[0])), widths[:1], eps=self.epsilon).flatten(2)
+        else:
+            normed = torch.cat([F.layer_norm(a, (a.shape[-1],), eps=self.epsilon) for a in fed.split(widths, 2)], 2)
         bias = self.core.bias()
-        normed = normed * self.gain_ih if bias is None else normed * self.gain_ih + bias
+        normed = normed * self.gain_ih if bias is None else torch.addcmul(bias, normed, self.gain_ih)
         return normed.to(fed.dtype)
 
 
