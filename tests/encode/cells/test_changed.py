@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from foresay import parts
-from foresay.encode.cells.changed import Changed
+from foresay.encode.cells.changed import Changed, draw_kept
 
 B, T, D, H = 2, 5, 3, 7
 MODIFIERS = {
@@ -73,3 +73,15 @@ def test_layers_do_not_share_the_inner_cell():
     cell = parts.make("cell", "zoneout")
     again = parts.anew(cell)
     assert again.cell is not cell.cell and parts.describe(again) == parts.describe(cell)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_the_share_that_is_dropped(share):
+    """Within four standard deviations, independent from unit to unit."""
+    torch.manual_seed(1)
+    kept = draw_kept(share, (101, 997), torch.empty(0, dtype=torch.float64))
+    assert kept.dtype == torch.float64 and set(kept.unique().tolist()) <= {0.0, 1.0}
+    spread = (share * (1 - share) / kept.numel()) ** 0.5
+    assert abs((1 - kept).mean().item() - share) <= 4 * spread + 1 / 65536
+    together = ((1 - kept)[:, 1:] * (1 - kept)[:, :-1]).mean().item()
+    assert abs(together - share**2) <= 8 * spread + 1 / 65536

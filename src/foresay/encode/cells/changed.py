@@ -10,6 +10,7 @@ x (B, T, D) -> y (B, T, H) and the states are the inner cell's.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,4 +100,9 @@ def sees_h(sources: tuple[str, ...]) -> bool:
 
 def draw_kept(share: float, shape: tuple[int, ...], like: Tensor) -> Tensor:
     """1 where a unit is kept, 0 for a share of them; the same draw whatever the dtype of `like`."""
-    return torch.empty(shape, device=like.device).bernoulli_(1 - share).to(like.dtype)
+    if like.device.type != "cpu":
+        return torch.empty(shape, device=like.device).bernoulli_(1 - share).to(like.dtype)
+    # a CPU draws numbers one after the other: one of 64 bits does for four units, the share to 1/65536
+    count = math.prod(shape)
+    bits = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)[:count]
+    return (bits >= round(share * 65536) - 32768).view(shape).to(like.dtype)
