@@ -23,7 +23,6 @@ from foresay.encode.cells.cell import Cell
 SIZES = {"B64 T128 H512": (64, 128, 512), "B32 T64 H256": (32, 64, 256)}
 LIMITS = {"B64 T128 H512": 0.83, "B32 T64 H256": 0.625}
 PEERS = {"elman": nn.RNN, "gru-cudnn": nn.GRU}
-WRAPPED = ("normed", "zoneout", "dropped", "shortcut")
 
 
 class Leaky(Cell):

@@ -1,4 +1,4 @@
-"""Compiles kernels for this machine's CPU while the program runs (library llvmlite): a twentieth of a second each."""
+"""Compiles kernels for this machine's CPU while the program runs (library llvmlite)."""
 
 from __future__ import annotations
 
