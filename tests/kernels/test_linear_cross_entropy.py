@@ -131,11 +131,10 @@ def test_autocast_on_a_gpu(masked, dtype):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("plain", ["0", "1"])
-def test_even_sizes_change_nothing(bias, plain, monkeypatch):
+@pytest.mark.parametrize("small", [0, 1 << 20], ids=["fused", "small"])
+def test_even_sizes_change_nothing(bias, small, monkeypatch):
     """What a GPU's matrix units want: H and V multiples of eight, by zeros and by words of probability 0."""
-    monkeypatch.setenv("FORESAY_PLAIN", plain)
-    monkeypatch.setattr(kernel, "CPU_SMALL", 0)
+    monkeypatch.setattr(kernel, "CPU_SMALL", small)
     torch.manual_seed(1)
     tensors = [torch.randn(5, 13), torch.randn(11, 13), *([torch.randn(11)] if bias else [])]
     tensors = [tensor.double().requires_grad_() for tensor in tensors]

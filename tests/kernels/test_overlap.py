@@ -28,6 +28,6 @@ def test_on_a_gpu_as_in_order(monkeypatch):
         encoder.zero_grad()
         y = encoder(x)[0]
         y.square().sum().backward()
-        found.append([y, *(parameter.grad.clone() for parameter in encoder.parameters())])
+        found.append([y.detach(), *(parameter.grad.clone() for parameter in encoder.parameters())])
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-4, atol=1e-4)

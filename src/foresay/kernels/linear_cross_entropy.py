@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from foresay.kernels.product import HALF, filled_product, half_on_gpu
 from foresay.kernels.switch import plain
 
 # Bytes of logits at a time: enough rows for the products to run at full speed.
@@ -34,26 +35,18 @@ def linear_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, mask: Tensor | None = None
 ) -> Tensor:
     """Mean cross-entropy in nats over the rows the mask keeps; 0, with zero gradients, when it keeps none."""
-    dtype = half_on_gpu(features)
-    if dtype is not None:
-        features, weight, bias = evened(features, weight, bias, dtype)
     small = CPU_SMALL if features.device.type == "cpu" else GPU_SMALL
     if plain() or len(features) * len(weight) * 4 <= small:
         return plain_linear_cross_entropy(features, weight, bias, targets, mask)
+    dtype = half_on_gpu(features)
+    if dtype is not None:
+        features, weight, bias = evened(features, weight, bias, dtype)
     if mask is not None and features.device.type == "cpu":  # a GPU would have to wait for the number of rows
         features, targets, mask = features[mask], targets[mask], None
     wanted = [features.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad]
     if not torch.is_grad_enabled():
         wanted = [False] * 3
     return _LinearCrossEntropy.apply(features, weight, bias, targets, mask, wanted)  # pyright: ignore[reportReturnType]
-
-
-def half_on_gpu(features: Tensor) -> torch.dtype | None:
-    """The half precision that the products will run in on a GPU, None elsewhere."""
-    if not features.is_cuda:
-        return None
-    dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else features.dtype
-    return dtype if dtype in (torch.bfloat16, torch.float16) else None
 
 
 def evened(
@@ -72,12 +65,14 @@ def plain_linear_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, mask: Tensor | None = None
 ) -> Tensor:
     """The same by torch's own linear and cross_entropy, with all logits at once."""
-    logits = F.linear(features, weight, bias)
-    if logits.dtype in (torch.bfloat16, torch.float16):
-        logits = logits.float()
-    if mask is None:
+    dtype = None if plain() else half_on_gpu(features)
+    logits = F.linear(features, weight, bias) if dtype is None else filled_product(features, weight, bias, dtype)
+    if mask is None and logits.dtype not in HALF:
         return F.cross_entropy(logits, targets, reduction="sum") / max(len(targets), 1)
-    losses = F.cross_entropy(logits, targets.where(mask, 0), reduction="none")
+    logs = F.log_softmax(logits, 1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    losses = F.nll_loss(logs, targets if mask is None else targets.where(mask, 0), reduction="none")
+    if mask is None:
+        return losses.sum() / max(len(targets), 1)
     return losses.where(mask, 0).sum() / mask.sum().clamp(min=1)
 
 

@@ -1,6 +1,6 @@
 """Gradient clipping, and the rule for gradients that are no numbers (SPEC E2).
 
-    norm    g <- g * min(1, limit / ||g||)         one length over all parameters: the direction stays
+    norm    g <- g / max(1, ||g|| / limit)         one length over all parameters: the direction stays
     parts   the same for each top part of the model (embedding, encoder, output) on its own
     value   every entry into [-limit, limit]
 
@@ -44,6 +44,10 @@ class Clip:
     def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
         raise AssertionError(f"{type(self).__name__} has no shorten")
 
+    def divisor(self, norm: Tensor, limit: float | Tensor) -> Tensor | None:
+        """What an optimiser may divide every gradient by in place of `shorten`; None where it is not one number."""
+        return None
+
 
 @part("clip", "norm")
 class ByNorm(Clip):
@@ -53,7 +57,10 @@ class ByNorm(Clip):
         super().__init__(limit, first, fall)
 
     def shorten(self, model: nn.Module, norm: Tensor, limit: float | Tensor) -> None:
-        _scale(gradients(model), norm, limit)
+        _divide(gradients(model), norm, limit)
+
+    def divisor(self, norm: Tensor, limit: float | Tensor) -> Tensor | None:
+        return _divisor(norm, limit)
 
 
 @part("clip", "parts")
@@ -69,7 +76,7 @@ class ByParts(Clip):
             found = [p.grad for p in child.parameters() if p.grad is not None and id(p) not in seen]
             seen |= {id(p) for p in child.parameters()}
             if found:
-                _scale(found, torch.nn.utils.get_total_norm(found), limit)
+                _divide(found, torch.nn.utils.get_total_norm(found), limit)
 
 
 @part("clip", "value")
@@ -94,6 +101,9 @@ def gradient_norm(model: nn.Module) -> Tensor:
     return torch.nn.utils.get_total_norm(found) if found else torch.zeros(())
 
 
-def _scale(found: Iterable[Tensor], norm: Tensor, limit: float | Tensor) -> None:
-    factor = (limit / norm).clamp(max=1.0)
-    torch._foreach_mul_(list(found), factor)  # pyright: ignore[reportPrivateImportUsage]
+def _divide(found: Iterable[Tensor], norm: Tensor, limit: float | Tensor) -> None:
+    torch._foreach_div_(list(found), _divisor(norm, limit))  # pyright: ignore[reportPrivateImportUsage]
+
+
+def _divisor(norm: Tensor, limit: float | Tensor) -> Tensor:
+    return (norm / limit).clamp(min=1.0)

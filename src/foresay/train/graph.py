@@ -7,8 +7,8 @@ their place: the batch, the carried state, the learning rate, the limit of the c
 to step, as torch keeps the place of its generator for every graph.
 
 Nothing waits for the device. A loss or a gradient that is not finite sets `skip`, which the fused optimiser obeys, and
-sets the carried state back to zero; losses and skipped steps are counted in `tally`, which `settle` reads when somebody
-wants to know. All graphs share one pool of memory: nothing in it outlives a step.
+sets the carried state back to zero. The loss and the norm of every step are noted on the device, where `settle` reads
+them when somebody wants to know. All graphs share one pool of memory: nothing in it outlives a step.
 
 Before a graph is captured the step is rehearsed with `skip` set, which compiles kernels and makes the optimiser's
 memory but changes no weight. So every step that counts is a replay, in a run left alone and in one killed and resumed.
@@ -16,6 +16,8 @@ memory but changes no weight. So every step that counts is a replay, in a run le
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +31,7 @@ from foresay.encode.encoder import State, detach, flatten_state, map_state
 from foresay.models.task import Task
 from foresay.train.clip import Clip, gradient_norm
 
-SUM, COUNT, SKIPPED, IN_A_ROW, LOSS, NORM = range(6)  # the places of the tally
+NOTED = 1024  # steps whose loss and norm the device keeps before they are read
 Backward = Callable[[Sequence[Batch], State | None], tuple[Tensor, State]]  # -> mean loss, state after; fills gradients
 
 
@@ -39,7 +41,7 @@ class NotCapturable(Exception):
 
 @dataclass(frozen=True)
 class Settled:
-    """What happened since the tally was read last."""
+    """What happened since it was asked last."""
 
     loss_sum: float  # of finite losses
     losses: int
@@ -71,8 +73,12 @@ class Graphs:
         self.device = device = model.device
         self.rate, self.limit, self.skip = (torch.zeros((), device=device) for _ in range(3))
         self.made = torch.ones((), dtype=torch.float64, device=device)  # 1 - skip
-        self.tally = torch.zeros(6, dtype=torch.float64, device=device)
-        self.tally[IN_A_ROW] = in_a_row
+        self.notes = torch.zeros(NOTED, 2, device=device)  # loss and norm of the steps since they were read
+        self.place = torch.zeros(1, dtype=torch.long, device=device)  # of the next step in them
+        self.noted = 0  # how many there are
+        self.read: list[list[float]] = []  # those that were read before anybody asked
+        self.in_a_row = in_a_row
+        self.sent: list[float] = []  # rate and limit as they are on the device
         self.carried: State | None = None  # in its place from the first step on
         self.captured: dict[Any, Captured] = {}
         self.pool: Any = None  # both from the first capture on
@@ -85,8 +91,12 @@ class Graphs:
 
     def step(self, batches: Sequence[Batch], carried: State | None, rate: float, limit: float) -> State:
         """One step; the state after it, which stays valid until the next one."""
-        self.rate.fill_(rate)
-        self.limit.fill_(limit)
+        if self.noted == NOTED:
+            self._read()
+        if self.sent != [rate, limit]:
+            self.rate.fill_(rate)
+            self.limit.fill_(limit)
+            self.sent = [rate, limit]
         fresh = carried is None or batches[0].fresh
         if carried is not None and carried is not self.carried:
             self._hold(carried)
@@ -97,15 +107,33 @@ class Graphs:
         for ours, given in zip(captured.batches, batches, strict=True):
             _copy(ours, given)
         captured.graph.replay()
+        self.noted += 1
         assert self.carried is not None
         return self.carried
 
     def settle(self) -> Settled:
-        """Waits for the device and reads the tally."""
+        """Waits for the device and counts."""
         assert self.places == self._places(), "a weight was moved: the graphs go on with its old place"
-        total, losses, skipped, in_a_row, loss, norm = self.tally.tolist()
-        self.tally[:IN_A_ROW].zero_()
-        return Settled(total, int(losses), int(skipped), int(in_a_row), loss, norm)
+        self._read()
+        steps, self.read = self.read, []
+        losses = [loss for loss, _ in steps if math.isfinite(loss)]
+        skipped = 0
+        for loss, norm in steps:
+            bad = not (math.isfinite(loss) and math.isfinite(norm))
+            skipped += bad
+            self.in_a_row = self.in_a_row + 1 if bad else 0
+        loss, norm = steps[-1] if steps else (math.nan, math.nan)
+        return Settled(sum(losses), len(losses), skipped, self.in_a_row, loss, norm)
+
+    def last(self) -> tuple[Tensor, Tensor]:
+        """Loss and norm of the last step, on the device."""
+        loss, norm = self.notes[self.noted - 1]
+        return loss, norm
+
+    def _read(self) -> None:
+        self.read += self.notes[: self.noted].tolist()
+        self.place.zero_()
+        self.noted = 0
 
     def _places(self) -> list[int]:
         return [parameter.data_ptr() for parameter in self.model.parameters()]
@@ -113,6 +141,7 @@ class Graphs:
     def close(self) -> None:
         """Gives the optimiser back as it was: the next steps are plain ones."""
         self.optimizer.found_inf = None  # pyright: ignore[reportAttributeAccessIssue]
+        self.optimizer.grad_scale = None  # pyright: ignore[reportAttributeAccessIssue]
         for group in self.optimizer.param_groups:
             group["lr"] = float(self.rate)
             if "capturable" in group:
@@ -140,7 +169,7 @@ class Graphs:
 
     def _rehearse(self, batches: list[Batch], fresh: bool) -> None:
         """Steps that leave no trace but the optimiser's memory, at zero where it is new."""
-        random, tally = torch.cuda.get_rng_state(self.device), self.tally.clone()
+        random, place = torch.cuda.get_rng_state(self.device), self.place.clone()
         held = None if self.carried is None else map_state(self.carried, Tensor.clone)
         known = set(self.optimizer.state)
         self.stream.wait_stream(torch.cuda.current_stream(self.device))
@@ -150,7 +179,7 @@ class Graphs:
                 self._whole(batches, fresh, rehearsal=True)
         torch.cuda.current_stream(self.device).wait_stream(self.stream)
         torch.cuda.set_rng_state(random, self.device)
-        self.tally.copy_(tally)
+        self.place.copy_(place)
         if held is not None:
             self._hold(held)
         for parameter in self.optimizer.state.keys() - known:
@@ -163,7 +192,10 @@ class Graphs:
         loss, state = self.backward(batches, None if fresh else self.carried)
         norm = gradient_norm(self.model)
         if self.clip is not None:
-            self.clip.shorten(self.model, norm, self.limit)
+            divisor = self.clip.divisor(norm, self.limit)
+            self.optimizer.grad_scale = divisor  # pyright: ignore[reportAttributeAccessIssue] - and here
+            if divisor is None:
+                self.clip.shorten(self.model, norm, self.limit)
         self._judge(loss, norm)
         if rehearsal:
             self.skip.fill_(1.0)
@@ -172,16 +204,13 @@ class Graphs:
         self._hold(detach(state), self.skip.bool())
 
     def _judge(self, loss: Tensor, norm: Tensor) -> None:
-        """Whether loss and norm are numbers; what the tally keeps of them."""
-        figures = torch.stack([loss.detach().double(), norm.double()])
-        finite = (figures - figures == 0).double()  # what is infinite or no number has a difference that is none
-        torch.prod(finite, 0, out=self.made)
-        self.skip.copy_(1.0 - self.made)
-        self.tally[LOSS:] = figures
-        self.tally[SUM] += torch.where(finite[0] > 0, figures[0], 0.0)
-        self.tally[COUNT] += finite[0]
-        self.tally[SKIPPED] += self.skip
-        self.tally[IN_A_ROW] = (self.tally[IN_A_ROW] + 1.0) * self.skip
+        """Whether loss and norm are numbers, and a note of both."""
+        figures = torch.stack([loss.detach().float(), norm.float()])
+        wrong = (figures * 0.0).sum()  # zero, or no number where one of them is infinite or none
+        torch.ne(wrong, 0.0, out=self.skip)
+        torch.eq(wrong, 0.0, out=self.made)
+        self.notes.index_copy_(0, self.place, figures[None])
+        self.place += 1
 
     def _hold(self, state: State, lost: Tensor | None = None) -> None:
         """Takes over a state into its place; zeros where it is lost."""
@@ -198,11 +227,17 @@ class Graphs:
 def no_waiting() -> Iterator[None]:
     """What waits for the device in here is an error."""
     before = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        _set_mode("error")
         yield
     finally:
-        torch.cuda.set_sync_debug_mode(before)
+        _set_mode(before)
+
+
+def _set_mode(mode: int | str) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Synchronization debug mode is a prototype")
+        torch.cuda.set_sync_debug_mode(mode)
 
 
 def _copy(ours: Batch, given: Batch) -> None:

@@ -23,7 +23,7 @@ from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train.average import Averages
 from foresay.train.clip import gradient_norm
-from foresay.train.graph import LOSS, NORM, Graphs, NotCapturable
+from foresay.train.graph import Graphs, NotCapturable
 from foresay.train.optimise import set_rate
 from foresay.train.progress import Watch
 from foresay.train.settings import Loop
@@ -125,7 +125,7 @@ class Steps:
         counters.tokens += sum(batch.tokens for batch in batches)
         if self.averages is not None:
             self.averages.stepped(counters.step, loop.steps, self.graphs.made)
-        return self.graphs.tally[LOSS], self.graphs.tally[NORM]
+        return self.graphs.last()
 
     def _without_graph(self, reason: NotCapturable) -> None:
         if self.loop.compute.graph is True:

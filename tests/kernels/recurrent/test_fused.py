@@ -31,8 +31,8 @@ def make(name, *, inner="lstm"):
     return cell
 
 
-def results(cell, dtype, device, run, mask, *, autocast=False):
-    """y, states after, and the gradients of a random sum of all of them."""
+def results(cell, dtype, device, run, mask, *, autocast=False, only_y=False):
+    """y, states after, and the gradients of a random sum of all of them, or of y alone."""
     torch.manual_seed(2)
     cell = cell.to(device, dtype)
     cell.zero_grad()
@@ -44,7 +44,7 @@ def results(cell, dtype, device, run, mask, *, autocast=False):
     with torch.autocast(device, torch.bfloat16, enabled=autocast):
         inputs = cell.inputs(x, memory, mask)
         kept, after = run(cell.maths, inputs, ("new:h",))
-    outputs = [kept["new:h"], *after.values()]
+    outputs = [kept["new:h"], *(() if only_y else after.values())]
     generator = torch.Generator().manual_seed(4)
     sum((output * torch.randn(output.shape, generator=generator).to(output)).sum() for output in outputs).backward()
     grads = [tensor.grad for tensor in (x, *memory.values(), *cell.parameters())]
@@ -91,7 +91,9 @@ def test_gpu_equals_plain(name, mask):
     compare(reference, found, 2e-6)
     if fits(fuse(cell.maths)):
         run = lambda *given: engine.run_fused(Whole, *given)  # noqa: E731
-        compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True), 2e-2)
+        only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
+        reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
+        compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True, only_y=only_y), 2e-2)
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "peephole", "mogrifier", "lstm-projected", "shortcut"])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from foresay.kernels.recurrent.library import Library, find_ends
+from foresay.kernels.recurrent.library import Library, find_ends, side_by_side
 
 B, T, D, H = 4, 5, 3, 7
 LENGTHS = [2, 5, 0, 4]
@@ -73,3 +73,35 @@ def test_padding_gets_no_gradient(name):
 def test_ends_by_hand(mask: Tensor, expected: list[int]):
     """A row without steps has ended before the first."""
     assert find_ends(mask) == expected
+
+
+def test_side_by_side_in_another_type():
+    peer, *_ = made("lstm")
+    weights = list(peer.parameters())
+    found = side_by_side(weights, torch.float32)
+    assert len({weight.untyped_storage().data_ptr() for weight in found}) == 1
+    torch.testing.assert_close(found, weights, check_dtype=False)
+    sum((weight * n).sum() for n, weight in enumerate(found, 1)).backward()
+    assert all((weight.grad == n).all() for n, weight in enumerate(weights, 1))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@every
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_the_one_asked_for(name, dtype):
+    """2e-2 of the length, 8 bits over five steps; a gradient of 1e-9, which float16 cannot hold, arrives."""
+    peer, library, x, states = made(name)
+    expected = alone(peer, x, states)[0]
+    expected.sum().backward()
+    grads = [weight.grad for weight in peer.parameters()]
+    peer.zero_grad()
+    peer = peer.float().cuda()
+    library = Library(getattr(torch, name), list(peer.parameters()), True)
+    scale = 1e-9 if dtype == torch.bfloat16 else 1.0
+    with torch.autocast("cuda", dtype):
+        y = library.run(x.float().cuda(), {key: state.float().cuda() for key, state in states.items()}, None)[0]
+    assert y.dtype == dtype
+    y.backward(torch.full_like(y, scale))
+    for found, wanted in zip((y, *(p.grad / scale for p in peer.parameters())), (expected, *grads), strict=True):
+        assert (found.double().cpu() - wanted).norm() < 2e-2 * wanted.norm()

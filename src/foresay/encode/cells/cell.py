@@ -34,7 +34,8 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.kernels.recurrent.engine import product, run
+from foresay.kernels.product import product
+from foresay.kernels.recurrent.engine import run
 from foresay.kernels.recurrent.maths import Maths, Method, Returned, read_maths
 from foresay.kernels.recurrent.names import EXAMPLE, check_names, method_of
 from foresay.kernels.recurrent.plain import Inputs

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from foresay.kernels.product import filled, gradient_product
 from foresay.kernels.recurrent.fuse import Fused
 from foresay.kernels.recurrent.maths import delay
 
@@ -95,10 +96,10 @@ def weight_gradients(ctx: Any, fused: Fused, arrays: Arrays, given: Mapping[str,
         grad = None
         if ctx.needs_input_grad[ctx.first + index]:
             if key in fused.runs:
-                operand = with_room(operand_of(fused, arrays, key)).flatten(0, 1)
+                operand = filled(with_room(operand_of(fused, arrays, key)).flatten(0, 1))
                 runs = [arrays[f"d{run.array}"][:, :, run.begin : run.end].flatten(0, 1) for run in fused.runs[key]]
-                grad = torch.cat([run.t() @ operand for run in runs]) if len(runs) > 1 else runs[0].t() @ operand
-                grad = grad[:, : tensor.shape[1]]
+                products = [gradient_product(run, operand, tensor.dtype) for run in runs]
+                grad = (products[0] if len(products) == 1 else torch.cat(products))[:, : tensor.shape[1]]
             else:
                 grad = arrays[f"d{key}"]
                 grad = grad.sum(0) if key.startswith("vector:") and tensor.dim() == 1 else grad

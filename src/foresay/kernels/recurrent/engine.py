@@ -7,9 +7,9 @@ bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from foresay.kernels.product import HALF, half_on_gpu
 from foresay.kernels.recurrent.fuse import Fused, fuse
 from foresay.kernels.recurrent.maths import Maths
 from foresay.kernels.recurrent.plain import Inputs, last_states, reaching_back, run_plain
@@ -19,7 +19,6 @@ from foresay.kernels.recurrent.values import read_values
 from foresay.kernels.switch import plain
 
 Kept = dict[str, Tensor]
-HALF = (torch.bfloat16, torch.float16)
 WORTH = 1 << 18  # elements of all gates and steps under which compiling takes longer than the plain loop
 
 
@@ -41,12 +40,6 @@ def run_fused(function: type, maths: Maths, inputs: Inputs, wanted: tuple[str, .
     after = {name: last_states(history[name].transpose(0, 1), old, inputs.mask) for name, old in inputs.states.items()}
     kept = {key: history[key.split(":")[1]][fused.before :] for key in wanted if key not in values}
     return kept | (read_values(maths, inputs, history, values) if values else {}), after
-
-
-def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x W' + b for all steps at once; on a GPU in rows of eight numbers, or its matrix units would stand idle."""
-    missing = -x.shape[-1] % 8 if x.is_cuda else 0
-    return F.linear(F.pad(x, (0, missing)), F.pad(weight, (0, missing)), bias) if missing else F.linear(x, weight, bias)
 
 
 def at_least(state: Tensor, before: int) -> Tensor:
@@ -78,10 +71,7 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
 
 def beats_library(maths: Maths, x: Tensor) -> bool:
     """Whether the persistent kernel will run x (B, T, D): in half precision it is faster than torch's function."""
-    if not x.is_cuda:
-        return False
-    dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
-    if dtype not in HALF or x.shape[0] * x.shape[1] * maths.columns(maths.fed) < WORTH:
+    if half_on_gpu(x) is None or x.shape[0] * x.shape[1] * maths.columns(maths.fed) < WORTH:
         return False
     fused = fusible(maths)
     return fused is not None and spread(fused, len(x), x.device) is not None

@@ -1,7 +1,8 @@
 """torch's own functions for the cells that are exactly torch's (LSTM, Elman, GRU with reset after): whole sequences.
 
 They know no mask. On a GPU padded rows are packed, one call. On a CPU packing is 4.4 times slower than cutting time
-where some row ends: each segment goes whole, and rows that have ended keep their state.
+where some row ends: each segment goes whole, and rows that have ended keep their state. Under autocast torch would run
+them in float16 whatever half precision is asked for, and small gradients would vanish: here they get what is asked for.
 
 x (B, T, D), states (B, H) -> y (B, T, H), zero where masked, states after; mask (B, T) with padding on the right.
 """
@@ -9,6 +10,7 @@ x (B, T, D), states (B, H) -> y (B, T, H), zero where masked, states after; mask
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from foresay.kernels.cudnn import lay_side_by_side
+from foresay.kernels.product import half_on_gpu
 
 States = dict[str, Tensor]
 
@@ -61,12 +64,24 @@ class Library:
         return y[back].masked_fill(~mask[:, :, None], 0), kept
 
     def _call(self, x: Tensor, states: States, sizes: Tensor | None) -> Any:
-        lay_side_by_side(self.weights, self.function.__name__, self.weights[1].shape[1])
-        rows = [state[None].contiguous() for state in states.values()]
+        dtype, weights = half_on_gpu(x), self.weights
+        if dtype is not None and dtype != weights[0].dtype:
+            x, weights = x.to(dtype), side_by_side(weights, dtype)
+        else:
+            lay_side_by_side(weights, self.function.__name__, weights[1].shape[1])
+        rows = [state[None].to(weights[0].dtype).contiguous() for state in states.values()]
         state = rows if len(rows) > 1 else rows[0]
-        if sizes is not None:
-            return self.function(x, sizes, state, self.weights, True, 1, 0.0, self.training, False)
-        return self.function(x, state, self.weights, True, 1, 0.0, self.training, False, True)
+        with torch.autocast(x.device.type, enabled=False) if x.is_cuda else nullcontext():
+            if sizes is not None:
+                return self.function(x, sizes, state, weights, True, 1, 0.0, self.training, False)
+            return self.function(x, state, weights, True, 1, 0.0, self.training, False, True)
+
+
+def side_by_side(weights: list[Tensor], dtype: torch.dtype) -> list[Tensor]:
+    """The weights in another type, in one buffer as cuDNN reads them; gradients go back to the weights themselves."""
+    buffer = torch.cat([weight.flatten() for weight in weights]).to(dtype)
+    pieces = buffer.split([weight.numel() for weight in weights])
+    return [piece.view_as(weight) for piece, weight in zip(pieces, weights, strict=True)]
 
 
 def find_ends(mask: Tensor) -> list[int]:
