@@ -55,7 +55,7 @@ def test_awd_lstm(name: str, vocabulary: int) -> None:
     ("name", "symbols", "counts", "epoch"),
     [
         ("zaremba-medium", V, (929_589, 73_760, 82_430), 1327),
-        ("awd-lstm", V, (929_589, 73_760, 82_430), 170),
+        ("awd-lstm", V, (929_589, 73_760, 82_430), 340),
         ("awd-lstm-wikitext-2", 33_281, (2_088_628, 217_646, 245_569), 382),
     ],
 )
