@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from foresay.train import signals
 from foresay.train.signals import Interrupted, hear_signals
 
 
@@ -18,12 +19,21 @@ def test_a_stopped_run_says_how_to_go_on() -> None:
     assert stopped.code == 143
 
 
-def test_a_second_signal_is_obeyed_at_once() -> None:
+def test_a_second_signal_is_obeyed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "PATIENCE", -1.0)
     with pytest.raises(KeyboardInterrupt), hear_signals() as received:
         os.kill(os.getpid(), signal.SIGINT)
         assert received == [signal.SIGINT]
         os.kill(os.getpid(), signal.SIGINT)
         pytest.fail("the second signal did nothing")
+
+
+def test_one_that_comes_twice_is_one() -> None:
+    """As `timeout -s INT` sends it: to the process and to its group."""
+    with hear_signals() as received:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert received == [signal.SIGINT]
 
 
 def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
