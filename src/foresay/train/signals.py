@@ -12,7 +12,6 @@ from typing import Any
 
 from foresay.train.folder import how_to_resume
 
-
 PATIENCE = 1.0  # seconds: `timeout` and batch systems tell the process, then its whole group, so it hears them twice
 
 
