@@ -3,7 +3,8 @@
 Both sides include the input product, the gradients of the input and of all weights. Each side is run as called and as a
 CUDA graph, and the faster of the two counts. Ratio > 1: Foresay is ahead; the goal of the anchors is a time of at most
 0.6 of cuDNN bf16's (ratio 1.67) for cells of one product and at most cuDNN fp16's, which keeps the weights on chip.
-The quality figure is the distance of y and of the weights' gradient from the plain loop in float64, as a share.
+The quality figure is the distance of y and of the weights' gradient from the plain loop in float64, as a share; cells
+that draw noise draw none there.
 
     python -m bench.cells_gpu [--quick] [--cell NAME ...]
 """
@@ -98,7 +99,7 @@ def peer_time(dtype: torch.dtype, size: str, rounds: int) -> float:
 def distance(name: str) -> float:
     """How far y and the gradient of the recurrent weights are from the plain loop in float64, at a small size."""
     torch.manual_seed(1)
-    cell = make(name, 512).cuda()
+    cell = make(name, 512).cuda().eval()
     x, grad = torch.randn(16, 32, 512, device="cuda"), torch.randn(16, 32, 512, device="cuda")
     found = []
     for dtype in (torch.float64, torch.bfloat16):
