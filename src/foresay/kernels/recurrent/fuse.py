@@ -120,11 +120,17 @@ def _fuse(maths: Maths) -> Fused:
     phases = cut(maths)
     places, columns = _places(maths)
     before = max([1, *(delay(source) for source in phases.seen)])
-    layout = _Layout(phases, places, before)
+    layout = _Layout(phases, places, before, recalls=not of_one_width(maths))
     forwards = tuple(_forwards(layout, index) for index in range(len(phases.phases)))
     backwards = tuple(_backwards(layout, index) for index in range(len(phases.phases)))
     runs = {source: _runs(maths, places, gates) for source, gates in phases.seen.items()}
     return Fused(phases, forwards, backwards, runs, before, columns)
+
+
+def of_one_width(maths: Maths) -> bool:
+    """Whether everything but x, which then is not read, has the width of h."""
+    size = maths.widths["state:h"]
+    return not maths.read("x") and all(w == size for key, w in maths.widths.items() if not key.startswith("x:"))
 
 
 @dataclass(frozen=True)
@@ -132,9 +138,12 @@ class _Layout:
     phases: Phases
     places: Mapping[str, tuple[str, int]]  # gate -> array, column
     before: int
+    recalls: bool  # operands of earlier phases are read back; a kernel that runs all phases has them anyway
 
     def load(self, key: str) -> Access:
         """Where an input of a phase lies."""
+        if key.startswith("operand:"):
+            return Access(key)
         kind, name = key.split(":")
         if kind == "gate":
             array, column = self.places[name]
@@ -181,13 +190,18 @@ def _runs(maths: Maths, places: Mapping[str, tuple[str, int]], gates: tuple[str,
     return tuple(runs)
 
 
-def _replay(layout: _Layout, operations: Operations, index: int) -> dict[str, Value]:
-    """The values of all phases up to `index`, computed from gates, states, vectors and noise."""
+def _replay(layout: _Layout, operations: Operations, index: int, now: int) -> dict[str, Value]:
+    """The values of all phases up to `index`, computed from gates, states, vectors and noise.
+
+    Operands were written down, and where they are read back nothing before them is computed again.
+    """
     values: dict[str, Value] = {}
     for phase in layout.phases.phases[: index + 1]:
         inputs = [values.get(key, key) for key in phase.reads]
         widths = [_width(layout.phases.maths, key) for key in phase.reads]
         values |= dict(zip(phase.gives, trace(operations, phase.run, inputs, widths), strict=True))
+        if layout.recalls and phase is not layout.phases.phases[now]:
+            values |= {key: f"operand:{key}" for key in phase.gives if key in layout.phases.operands}
     return values
 
 
@@ -198,7 +212,7 @@ def _width(maths: Maths, key: str) -> int:
 def _forwards(layout: _Layout, index: int) -> Kernel:
     phases, phase = layout.phases, layout.phases.phases[index]
     operations = Operations()
-    values = _replay(layout, operations, index)
+    values = _replay(layout, operations, index, index)
     stores, padding, padded = [], [], {}
     for key in phase.gives:
         if key in phases.operands:
@@ -216,7 +230,7 @@ def _forwards(layout: _Layout, index: int) -> Kernel:
 def _backwards(layout: _Layout, index: int) -> Kernel:
     phases, phase = layout.phases, layout.phases.phases[index]
     operations = Operations()
-    values = _replay(layout, operations, index - 1)
+    values = _replay(layout, operations, index - 1, index)
     loads, grads, padding, padded = {}, [], [], {}
     later = {key for after in phases.phases[index + 1 :] for key in after.reads} | set(phases.operands)
     finals = {key: state for state, key in phases.final.items()}

@@ -1,4 +1,7 @@
-"""Compiles kernels for this machine's CPU while the program runs (library llvmlite)."""
+"""Compiles kernels for this machine's CPU while the program runs (library llvmlite), and runs them on torch's threads.
+
+No row depends on another, so the numbers are the same with any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from torch import Tensor
 
 from foresay.kernels.recurrent.arrays import Arrays
 from foresay.kernels.recurrent.fuse import Kernel
-from foresay.kernels.recurrent.llvm_code import write
+from foresay.kernels.recurrent.llvm_code import SHARE, write
+from foresay.kernels.recurrent.team import find_team, share
 
-Call = Callable[[int, int, int, int], None]  # address of the table, step, first row, end of rows
+ALONE = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)  # address of the table, step, first row, end of rows
+WORTH = 1 << 16  # operations under which a second thread costs more than it saves
 
 
 def _machine() -> Any:
@@ -32,6 +37,8 @@ def _machine() -> Any:
 def _compiled(text: str) -> Any:
     import llvmlite.binding as llvm
 
+    for name, address in (find_team() or {}).items():
+        llvm.add_symbol(name, address)
     module = llvm.parse_assembly(text)
     module.verify()
     engine = llvm.create_mcjit_compiler(module, _machine())
@@ -39,22 +46,28 @@ def _compiled(text: str) -> Any:
     return engine  # owns the code
 
 
-def compile_kernel(kernel: Kernel, *, masked: bool) -> tuple[Call, tuple[str, ...]]:
-    """The kernel as a function, and the arrays of its table in order."""
-    text, arrays = write(kernel, masked=masked)
-    address = _compiled(text).get_function_address(kernel.name)
-    words = [ctypes.c_int64] * 4
-    return ctypes.CFUNCTYPE(None, *words)(address), arrays
+def compile_kernel(kernel: Kernel, *, masked: bool, team: bool = False) -> tuple[int, tuple[str, ...]]:
+    """The address of the kernel as a function, of a thread's share of it for a team; the arrays of its table."""
+    text, arrays = write(kernel, masked=masked, team=team)
+    return _compiled(text).get_function_address(f"{kernel.name}{SHARE if team else ''}"), arrays
 
 
 def bind(kernel: Kernel, arrays: Arrays) -> Callable[[int], None]:
     """A compiled kernel on these arrays: called with the step."""
-    call, names = compile_kernel(kernel, masked="mask" in arrays)
+    rows, threads = arrays["fed"].shape[1], torch.get_num_threads()
+    work = rows * sum(part.width * len(part.operations) for part in kernel.parts)
+    team = threads > 1 and rows > 1 and work > WORTH and find_team() is not None
+    place, names = compile_kernel(kernel, masked="mask" in arrays, team=team)
     table = torch.tensor([number for name in names for number in _place(name, arrays[name])])
-    address, rows = table.data_ptr(), arrays["fed"].shape[1]
+    if not team:
+        call, address = ALONE(place), table.data_ptr()
+        return lambda t, keep=table: call(address, t, 0, rows)
+    given = (ctypes.c_int64 * 3)(table.data_ptr(), 0, rows)
+    together, data = share(), ctypes.addressof(given)
 
     def run(t: int, keep: Tensor = table) -> None:
-        call(address, t, 0, rows)
+        given[1] = t
+        together(place, data, min(threads, rows), 0)
 
     return run
 

@@ -12,6 +12,7 @@ from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
 from foresay.kernels.recurrent.llvm_words import LANES, LIBRARY, Writer, number, write_operation, write_value
 from foresay.kernels.recurrent.operations import Operation, Value
 
+SHARE = "_share"  # how the function ends that a team runs
 _Body = Callable[[str], None]
 
 
@@ -230,10 +231,35 @@ def _kept(part: Part) -> list[str]:
     return list(dict.fromkeys(n for n, at in uses if n in levels and n not in rows and levels[n] < at))
 
 
-def write(kernel: Kernel, *, masked: bool) -> tuple[str, tuple[str, ...]]:
-    """A kernel's text, declarations and all, and the arrays of its table in order."""
+def _share(name: str) -> str:
+    """A thread's share of the rows: data holds the table, the step and the number of rows."""
+    return f"""
+declare i32 @omp_get_thread_num()
+declare i32 @omp_get_num_threads()
+define void @{name}{SHARE}(ptr %data) {{
+  %table = load ptr, ptr %data
+  %second = getelementptr i64, ptr %data, i64 1
+  %t = load i64, ptr %second
+  %third = getelementptr i64, ptr %data, i64 2
+  %rows = load i64, ptr %third
+  %thread = call i32 @omp_get_thread_num()
+  %threads = call i32 @omp_get_num_threads()
+  %own = zext i32 %thread to i64
+  %all = zext i32 %threads to i64
+  %after = add i64 %own, 1
+  %low = mul i64 %rows, %own
+  %high = mul i64 %rows, %after
+  %begin = udiv i64 %low, %all
+  %end = udiv i64 %high, %all
+  call void @{name}(ptr %table, i64 %t, i64 %begin, i64 %end)
+  ret void
+}}"""
+
+
+def write(kernel: Kernel, *, masked: bool, team: bool = False) -> tuple[str, tuple[str, ...]]:
+    """A kernel's text, declarations and all, and the arrays of its table in order; with a function for a team."""
     function = _Function(kernel, masked=masked)
-    body = function.text()
+    body = function.text() + (_share(kernel.name) if team else "")
     declared = [f"declare float @{name}(float)" for name in LIBRARY.values()]
     for suffix, kind in (("f32", "float"), (f"v{LANES}f32", f"<{LANES} x float>")):
         declared += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs")]

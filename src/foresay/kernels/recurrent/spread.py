@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from foresay.kernels.recurrent.fuse import Fused
+from foresay.kernels.recurrent.fuse import Fused, of_one_width
 
 BJ = 16
 SHARED = 227 * 1024  # bytes of a multiprocessor's shared memory that one program may have
@@ -58,11 +58,7 @@ def spread(fused: Fused, rows: int, device: torch.device) -> tuple[Shape, Shape]
 
 def fits(fused: Fused) -> bool:
     """Whether the cell is of the kind a program can own units of: one width, nothing summed along rows."""
-    maths = fused.maths
-    size = maths.widths["state:h"]
-    even = all(width == size for key, width in maths.widths.items() if not key.startswith("x:"))
-    sums = any(kernel.reduces for kernel in (*fused.forwards, *fused.backwards))
-    return even and not sums and not maths.read("x")
+    return of_one_width(fused.maths) and not any(kernel.reduces for kernel in (*fused.forwards, *fused.backwards))
 
 
 def _spread(fused: Fused, rows: int, programs: int) -> tuple[Shape, Shape] | None:
