@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from foresay.encode.cells.cell import weight_name
+from foresay.encode.cells.cell import Cell, weight_name
 from foresay.encode.cells.elman import Elman
 from foresay.encode.cells.gru_cudnn import GRUCudnn
+from foresay.errors import UserError
 
 
 def test_weights_fill_the_bound_and_biases_are_zero():
@@ -20,6 +21,25 @@ def test_weights_fill_the_bound_and_biases_are_zero():
         assert weight.shape == shape and weight.abs().max() <= 0.125
         assert weight.std().item() == pytest.approx(0.0722, rel=0.03) and weight.abs().max() > 0.124
     assert (cell.bias_ih == 0).all() and (cell.bias_hh == 0).all()
+
+
+def test_biases_begin_where_the_cell_says():
+    class Kept(Cell):
+        gates = ("keep", "new", "out")
+        unfed = ("out",)
+
+        def biases(self):
+            return {"new": -0.5}
+
+        def step(self, keep, new, out, h):
+            return {"h": keep * h + new * out}
+
+    cell = Kept()
+    cell.build(2, 2)
+    assert cell.bias_ih is not None and cell.bias_ih.tolist() == [0.0, 0.0, -0.5, -0.5]
+    cell.biases = lambda: {"out": 1.0}
+    with pytest.raises(UserError, match=r"Kept: biases names out; allowed: gates that see x: keep, new$"):
+        cell.build(2, 2)
 
 
 def test_states_begin_at_zero_as_the_input_is():

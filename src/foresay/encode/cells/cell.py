@@ -73,8 +73,12 @@ class Cell(Part, nn.Module):
         """Widths of gates, states and vectors by name that are not H."""
         return {}
 
+    def biases(self) -> Mapping[str, float]:
+        """Where the bias of a gate that sees x begins, by its name, if not at 0."""
+        return {}
+
     def build(self, in_width: int, size: int) -> None:
-        """Weights uniform within 1/sqrt(H), as torch's; biases and vectors zero."""
+        """Weights uniform within 1/sqrt(H), as torch's; vectors zero, biases as `biases` says."""
         self.size, bound = size, size**-0.5
         self.maths = maths_of(self, in_width)
         self.width = self.maths.widths["state:h"]
@@ -88,8 +92,14 @@ class Cell(Part, nn.Module):
             weight = uniform(self.maths.columns(gates), self.maths.width(source))
             self.register_parameter(weight_name(source), weight)
         self.build_vectors()
-        biased = self.biased and self.maths.fed
-        self.bias_ih = nn.Parameter(torch.zeros(self.maths.columns(self.maths.fed))) if biased else None
+        self.bias_ih = nn.Parameter(self._first_bias()) if self.biased and self.maths.fed else None
+
+    def _first_bias(self) -> Tensor:
+        fed, begins = self.maths.fed, self.biases()
+        if not begins.keys() <= set(fed):
+            wrong = next(gate for gate in begins if gate not in fed)
+            raise UserError(f"cell {self.part_name}: biases names {wrong}; allowed: gates that see x: {', '.join(fed)}")
+        return torch.cat([torch.full((self.maths.widths[f"gate:{g}"],), float(begins.get(g, 0.0))) for g in fed])
 
     def methods(self) -> list[Method]:
         """The stages: methods marked as such in the order written, or `step` as the only one, where all gates see h."""

@@ -11,7 +11,8 @@ x (B, T, D) -> y (B, T, H); states h, c, each (B, H). Gates lie in the order f, 
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Mapping
+
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell
@@ -30,11 +31,8 @@ class Coupled(Cell):
         super().__init__()
         self.forget_bias = forget_bias
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[:size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
     def step(self, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> Returned:
         f, g, o = f.sigmoid(), g.tanh(), o.sigmoid()

@@ -13,7 +13,8 @@ x (B, T, D) -> y (B, T, H); states h, c, each (B, H).
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Mapping
+
 from torch import Tensor
 
 from foresay.encode.cells.torch_weights import TorchCell
@@ -33,11 +34,8 @@ class LSTM(TorchCell):
         super().__init__()
         self.forget_bias = forget_bias
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[size : 2 * size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
     def step(self, i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> Returned:
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()

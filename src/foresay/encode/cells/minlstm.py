@@ -12,9 +12,9 @@ x (B, T, D) -> y (B, T, H); state h (B, H). Gates lie in the order f, i, h~.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -35,11 +35,8 @@ class MinLSTM(Scanned):
         super().__init__()
         self.candidate, self.forget_bias = CANDIDATES[candidate], forget_bias
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[:size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
     @stage(f="", i="", n="")
     def admit(self, f: Tensor, i: Tensor, n: Tensor) -> Returned:

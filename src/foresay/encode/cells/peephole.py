@@ -15,6 +15,8 @@ x (B, T, D) -> y (B, T, H); states h, c, each (B, H). Gates lie in the order i, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
@@ -31,11 +33,8 @@ class _Peephole(Cell):
         super().__init__()
         self.forget_bias = forget_bias
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[size : 2 * size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
 
 @part("cell", "peephole")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import torch
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, stage
@@ -36,11 +35,8 @@ class Projected(Cell):
     def widths(self) -> Mapping[str, int]:
         return {"h": self.projection, "r": self.projection}
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[size : 2 * size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
     @stage(i="h", f="h", g="h", o="h")
     def remember(self, i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> Returned:

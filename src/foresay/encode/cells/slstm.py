@@ -12,6 +12,8 @@ One head: the recurrent matrix is full. x (B, T, D) -> y (B, T, H); states h, c,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -32,11 +34,8 @@ class SLSTM(Cell):
         super().__init__()
         self.forget_bias = forget_bias
 
-    def build(self, in_width: int, size: int) -> None:
-        super().build(in_width, size)
-        assert self.bias_ih is not None
-        with torch.no_grad():
-            self.bias_ih[size : 2 * size] = self.forget_bias
+    def biases(self) -> Mapping[str, float]:
+        return {"f": self.forget_bias}
 
     def step(self, i: Tensor, f: Tensor, z: Tensor, o: Tensor, c: Tensor, n: Tensor, m: Tensor) -> Returned:
         f, z, o = F.logsigmoid(f) + m, z.tanh(), o.sigmoid()
