@@ -106,6 +106,7 @@ def test_a_language_model_begins_from_its_condition():
         (None, r"encoder recurrent begins from a condition; pass condition \(B, 4\)"),
         (torch.zeros(B, 5), r"condition is \(2, 5\); allowed: \(B, 4\), as initial\.condition says"),
         (torch.zeros(B, T, C), r"condition is \(2, 5, 4\); allowed: \(B, 4\)"),
+        (torch.zeros(3, C), r"condition has 3 rows and x has 2; pass condition \(2, 4\)"),
     ],
 )
 def test_conditions_that_do_not_fit(given, message):

@@ -17,6 +17,7 @@ from foresay.errors import UserError
 from foresay.parts import Part
 
 State = dict[str, Any]  # nested dicts of tensors, batch first
+Shapes = list[tuple[tuple[str, ...], tuple[int, ...]]]  # of a state: each tensor's path and its shape after the rows
 
 
 class Encoder(Part, nn.Module):
@@ -27,6 +28,7 @@ class Encoder(Part, nn.Module):
     grows = False  # True: the state grows with every step, as a cache without a window does
     longest: int | None = None  # the most steps it has positions for; None: any number
     width: int  # H, known after build
+    _shapes: Shapes | None = None  # of a state, worked out when the first one is admitted
 
     def build(self, in_width: int) -> None:
         raise AssertionError(f"{type(self).__name__} has no build")
@@ -58,13 +60,60 @@ class Encoder(Part, nn.Module):
         """Inner values of every step by name, each (B, T, width): here every layer's output, `0` the lowest."""
         return {str(n): y for n, y in enumerate(self.layers(x, mask, state, starts=starts))}
 
-    def admit(self, state: State | None, condition: Tensor | None = None) -> None:
-        """Refuses what an encoder cannot use: a carried state when it sees the future, a condition."""
+    def outline(self) -> State:
+        """A state of one row, for its names and shapes; an axis of length 0 is one that grows."""
+        return self.begin(1)
+
+    def admit(self, state: State | None, condition: Tensor | None = None, *, rows: int | None = None) -> None:
+        """Refuses what cannot be used: a condition; a state that does not fit `rows`, or any, if it sees the future."""
         name = getattr(self, "part_name", type(self).__name__)
         if state is not None and not self.causal:
             raise UserError(f"encoder {name} sees both sides and cannot go on from a state: pass whole sequences")
         if condition is not None:
             raise UserError(f"encoder {name} takes no condition")
+        if state is None or (self._shapes is not None and misfit(state, self._shapes, rows) is None):
+            return
+        self._shapes = shapes_of(self.outline())
+        wrong = misfit(state, self._shapes, rows)
+        if wrong is not None:
+            raise UserError(wrong)
+
+
+def shapes_of(state: State) -> Shapes:
+    return [(tuple(name.split(".")), tuple(tensor.shape[1:])) for name, tensor in flatten_state(state).items()]
+
+
+def misfit(state: State, shapes: Shapes, rows: int | None) -> str | None:
+    """What is wrong with a state, in one line: something is missing, or has another shape or number of rows."""
+    first = rows
+    for path, rest in shapes:
+        value: Any = state
+        for depth, name in enumerate(path, 1):
+            value = value.get(name) if isinstance(value, dict) else None
+            if value is None:
+                has = ", ".join(flatten_state(state)) or "nothing"
+                return f"state has no {'.'.join(path[:depth])}; it has {has}; {_remedy(rows)}"
+        shape = value.shape if isinstance(value, Tensor) else ()
+        if shape == (first, *rest):
+            continue
+        first = shape[0] if path == shapes[0][0] and shape else first
+        if shape[:1] != (first,):
+            return f"state {'.'.join(path)} has {shape[0] if shape else 'no'} rows, others {first}; {_remedy(rows)}"
+        if shape[1:] != rest and not _grown(shape[1:], rest):
+            allowed = ", ".join([str(first), *(str(n or "any") for n in rest)]) + ("" if rest else ",")
+            return f"state {'.'.join(path)} is {tuple(shape)}; allowed: ({allowed}); {_remedy(rows)}"
+    if rows is not None and first != rows:
+        return f"state has {first} rows and x has {rows}; {_remedy(rows)} for these rows"
+    return None
+
+
+def _grown(shape: tuple[int, ...], begun: tuple[int, ...]) -> bool:
+    """Whether a shape differs from that of the beginning in axes alone that grow."""
+    return len(shape) == len(begun) and all(now == then or then == 0 for now, then in zip(shape, begun, strict=True))
+
+
+def _remedy(rows: int | None) -> str:
+    return f"pass encoder.begin({'B' if rows is None else rows}), or what the last call gave"
 
 
 def map_state(state: State, change: Callable[[Tensor], Tensor]) -> State:

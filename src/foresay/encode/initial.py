@@ -61,7 +61,7 @@ class FirstStates(nn.Module):
             if self.condition is not None:
                 self.computed.append(nn.Linear(self.condition, sum(state.numel() for state in zeros.values())))
 
-    def admit(self, condition: Tensor | None, *, begins: bool) -> None:
+    def admit(self, condition: Tensor | None, *, begins: bool, rows: int | None = None) -> None:
         """Refuses a condition that cannot be used, or none where one is needed because something begins."""
         if self.condition is None:
             if condition is not None:
@@ -72,6 +72,10 @@ class FirstStates(nn.Module):
         if condition is not None and (condition.dim() != 2 or condition.shape[1] != self.condition):
             raise UserError(
                 f"condition is {tuple(condition.shape)}; allowed: (B, {self.condition}), as initial.condition says"
+            )
+        if condition is not None and rows is not None and len(condition) != rows:
+            raise UserError(
+                f"condition has {len(condition)} rows and x has {rows}; pass condition ({rows}, {self.condition})"
             )
 
     def begin(self, index: int, cell: Cell, like: Tensor, condition: Tensor | None = None) -> Memory:

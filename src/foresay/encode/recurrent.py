@@ -80,13 +80,23 @@ class Recurrent(Encoder):
         for cell in (*self.forwards, *self.backwards):
             begin_weights(cell, self.initial)
 
-    def admit(self, state: State | None, condition: Tensor | None = None, *, starts: Tensor | None = None) -> None:
-        super().admit(state)
-        self.first.admit(condition, begins=state is None or starts is not None)
+    def admit(
+        self,
+        state: State | None,
+        condition: Tensor | None = None,
+        *,
+        rows: int | None = None,
+        starts: Tensor | None = None,
+    ) -> None:
+        super().admit(state, rows=rows)  # torch's functions and fused loops would read past the end of a wrong one
+        self.first.admit(condition, begins=state is None or starts is not None, rows=rows)
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
         self.first.admit(None, begins=True)
         return self._begin(next(self.parameters()).detach().new_empty(rows, 0), None)
+
+    def outline(self) -> State:
+        return self._begin(next(self.parameters()).detach().new_empty(1, 0), None)
 
     def _begin(self, like: Tensor, condition: Tensor | None) -> State:
         state: State = {"position": torch.zeros(len(like), dtype=torch.long, device=like.device)}
@@ -145,7 +155,7 @@ class Recurrent(Encoder):
         read: Read = read_output,
     ) -> tuple[list[Tensor], State, Found]:
         """Every layer's output, the state after, and what is read of every cell."""
-        self.admit(state, condition, starts=starts)
+        self.admit(state, condition, rows=len(x), starts=starts)
         if starts is not None and mask is not None:
             starts = starts & mask
         rows = Rows(mask, starts, find_cuts(x.shape[1], starts))

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from foresay.errors import UserError
 from foresay.kernels.recurrent.library import Library, find_ends, side_by_side
 
 B, T, D, H = 4, 5, 3, 7
@@ -105,3 +106,14 @@ def test_half_precision_is_the_one_asked_for(name, dtype):
     y.backward(torch.full_like(y, scale))
     for found, wanted in zip((y, *(p.grad / scale for p in peer.parameters())), (expected, *grads), strict=True):
         assert (found.double().cpu() - wanted).norm() < 2e-2 * wanted.norm()
+
+
+@every
+@pytest.mark.parametrize("mask", [None, lengths(2, 5, 1, 4)], ids=["whole", "padded"])
+def test_states_of_other_rows_are_refused(name, mask):
+    """torch looks at no rows and reads past their end."""
+    _, library, x, states = made(name)
+    for rows in (1, 3, 5):
+        wrong = {key: torch.randn(rows, H, dtype=torch.float64) for key in states}
+        with pytest.raises(UserError, match=f"state h has {rows} rows and x has 4; pass a row for each of x"):
+            library.run(x, wrong, mask)

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from foresay.errors import UserError
 from foresay.kernels.cudnn import lay_side_by_side
 from foresay.kernels.product import half_on_gpu
 
@@ -33,6 +34,9 @@ class Library:
     training: bool
 
     def run(self, x: Tensor, states: States, mask: Tensor | None) -> tuple[Tensor, States]:
+        for name, state in states.items():
+            if len(state) != len(x):  # torch would read past its end
+                raise UserError(f"state {name} has {len(state)} rows and x has {len(x)}; pass a row for each of x")
         if mask is None:
             return self._whole(x, states)
         if x.is_cuda:
