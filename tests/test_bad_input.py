@@ -113,6 +113,16 @@ SETTINGS = [
     ("train.clip={first: 9.0}", "first=9.0, fall=0; allowed: both", ""),
     ("seed=-1", "seed=-1; allowed: an integer >= 0", ""),
     ("encoder.bidirectional=true", "encoder is bidirectional and would see the answer", "encoder.bidirectional=false"),
+    (
+        "encoder.initial={state: condition, condition: 3}",
+        "initial.state=condition computes the first state from a vector for each row, and a text has none",
+        "set encoder.initial.state to zero or learnt, or",
+    ),
+    (
+        "encoder={kind: stack, layers: [{kind: recurrent, size: 8, initial: {state: condition, condition: 3}}]}",
+        "initial.state=condition computes",
+        "zero or learnt",
+    ),
     ("encoder={kind: transformer, size: 8}", "train.batches=streams carries the state for ever", "packed"),
     (
         "encoder={kind: transformer, size: 8, window: 9, positions: learnt}",

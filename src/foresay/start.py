@@ -26,6 +26,7 @@ from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
+from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.recipe import Recipe
@@ -143,6 +144,12 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
             "all of it; set train.batches=packed, or encoder.window=256 encoder.positions=sinusoidal"
+        )
+    if any(isinstance(module, FirstStates) and module.condition is not None for module in recipe.task.modules()):
+        raise UserError(
+            "initial.state=condition computes the first state from a vector for each row, and a text has none; "
+            "set encoder.initial.state to zero or learnt, or train in a loop of your own from Python, "
+            "as model.score(ids, condition=vectors)"
         )
     if recipe.train.save.tensorboard:
         check_tensorboard()
