@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
 
 from foresay import Cell, UserError, stage
+from foresay.kernels.recurrent import engine
 from foresay.kernels.recurrent.maths import Maths
 
 
@@ -321,3 +324,162 @@ def test_vectors_are_arguments():
             return {"h": scale * h + leak + new}
 
     assert read(Fine).stages[0].reads[-1] == "vector:scale"
+
+
+# --- one name, one thing, in all stages ---
+
+
+class Three(Cell):
+    states = ("h", "c")
+    gates = ("a", "b", "d")
+    vectors = ("p",)
+
+    @stage(a="h")
+    def one(self, a, h):
+        return {"r": a.sigmoid() * h, "c": a}
+
+    @stage(b="r")
+    def two(self, b, r):
+        return {"s": b.tanh() + r}
+
+    @stage(d="s")
+    def three(self, d, s, p):
+        return {"h": d.tanh() * 0.5 + s * p}
+
+
+def three_with(**two) -> dict:
+    """The second stage returns these besides, each made of b."""
+    return {"two": stage(b="r")(lambda self, b, r: {"s": b + r} | {name: b * factor for name, factor in two.items()})}
+
+
+def test_a_value_of_two_stages():
+    assert refused(Three, **three_with(r=2.0)) == (
+        ", stage two returns r, which stage one returns already; give it a name of its own"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("x", "x, which is the input"),
+        ("p", "p, which is a vector"),
+        ("a", "a, which is a gate of stage one"),
+        ("d", "d, which is a gate of stage three"),
+        ("new_c", "new_c, which later stages call the state c after the step"),
+    ],
+)
+def test_a_value_named_like_something_else(name, told):
+    assert refused(Three, **three_with(**{name: 1.0})) == f", stage two returns {told}; give it a name of its own"
+
+
+def test_a_value_may_be_called_after_a_gate_of_its_own_stage():
+    assert "value:b" in read(type("Fine", (Three,), three_with(b=1.0))).values()
+
+
+@pytest.mark.parametrize("name", ["two words", "value:s", "s__kept"])
+def test_a_value_without_a_name(name):
+    assert refused(Three, **three_with(**{name: 1.0})).startswith(f", stage two returns a value called {name!r}; ")
+
+
+def test_a_state_of_two_stages_that_gates_see_before_and_after():
+    body = three_with(c=2.0) | {
+        "two": stage(b="new_c")(lambda self, b, r: {"c": b + r}),
+        "three": stage(d="new_c")(lambda self, d: {"h": d}),
+    }
+    assert refused(Three, **body) == (
+        ": gate b of stage two sees new_c as stage one returns it, gate d of stage three as stage two does; "
+        "return one of them under a name of its own"
+    )
+
+
+class Again(Cell):
+    """c is a, later tanh(b + a)."""
+
+    states = ("h", "c")
+    gates = ("a", "b", "d")
+    biased = False
+
+    @stage(a="h")
+    def one(self, a, h):
+        return {"r": a.sigmoid() * h, "c": a}
+
+    @stage(b="r")
+    def two(self, b, new_c):
+        return {"s": b + new_c}
+
+    @stage()
+    def again(self, s):
+        return {"c": s.tanh()}
+
+    @stage(d="new_c")
+    def three(self, d, new_c):
+        return {"h": d + new_c}
+
+
+@pytest.mark.parametrize("worth", [0, engine.WORTH])
+def test_the_product_sees_the_state_as_it_is_known_there(monkeypatch, worth):
+    """d sees the second c, although the first was there when the product with r was made."""
+    monkeypatch.setattr(engine, "WORTH", worth)
+    cell = Again()
+    cell.part_name = "Again"  # pyright: ignore[reportAttributeAccessIssue]
+    cell.build(3, 7)
+    x, h = torch.randn(2, 1, 3), torch.randn(2, 7)
+    y, after = cell.run(x, {"h": h, "c": torch.zeros(2, 7)})
+    a, b, d = (x[:, 0] @ cell.weight_ih.T).chunk(3, 1)
+    a = a + h @ cell.get_parameter("weight_hh").T
+    c = (b + (a.sigmoid() * h) @ cell.get_parameter("weight_r").T + a).tanh()
+    torch.testing.assert_close(after["c"], c)
+    torch.testing.assert_close(y[:, 0], d + c @ cell.get_parameter("weight_new_c").T + c)
+    found = torch.autograd.grad(y.square().sum(), list(cell.parameters()))
+    h_after = d + c @ cell.get_parameter("weight_new_c").T + c
+    torch.testing.assert_close(found, torch.autograd.grad(h_after.square().sum(), list(cell.parameters())))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("x", "x; every gate sees it that is not in unfed: leave it out, and d out of unfed"),
+        ("p", "the vector p; allowed: states and values, h, c, r, new_c, s; a vector is read as an argument"),
+    ],
+)
+def test_a_gate_that_sees_what_is_not_multiplied(name, told):
+    body = {"three": stage(d=name)(lambda self, d: {"h": d})}
+    assert refused(Three, **body) == f", stage three: gate d sees {told}"
+
+
+def test_a_value_of_a_later_stage():
+    text = "which stage two returns; read it after that, or read one of: h, c, p, x"
+    assert refused(Three, one=stage(a="h")(lambda self, a, s: {"r": a, "c": s})) == f", stage one reads s, {text}, a"
+    assert refused(Three, one=stage(a="s")(lambda self, a: {"r": a, "c": a})) == f", stage one: gate a sees s, {text}"
+    text = "which stage three returns; read it after that, or read one of: h, c, p, x, a"
+    assert (
+        refused(Three, one=stage(a="h")(lambda self, a, new_h: {"r": a, "c": a})) == f", stage one reads new_h, {text}"
+    )
+
+
+# --- what @stage is given ---
+
+
+def test_what_a_gate_sees_may_be_a_list():
+    for sees in ("h c", ["h", "c"], ("h", "c")):
+        body = {"remember": stage(i=sees)(lambda self, i, c: {"c": c + i})}
+        assert read(type("Fine", (Staged,), body)).sees["i"] == ("state:h", "state:c")
+
+
+def test_what_a_gate_sees_is_no_name():
+    wrongs: list[Any] = [3, None, ["h", 1]]
+    for wrong in wrongs:
+        with pytest.raises(UserError) as caught:
+            stage(i=wrong)
+        assert str(caught.value) == f"@stage(i={wrong!r}); allowed: names apart by blanks, as i='h c'"
+
+
+def test_a_stage_without_brackets():
+    def show(self, o):
+        return {"h": o}
+
+    with pytest.raises(UserError) as caught:
+        stage(show)
+    assert str(caught.value) == (
+        "@stage on show has no brackets; say what its gates see, as @stage(o='h'), or @stage() if it completes none"
+    )

@@ -28,7 +28,8 @@ weight_hh (columns of the gates that see h, H), and so on for other sources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -44,14 +45,27 @@ from foresay.parts import Part
 Memory = dict[str, Tensor]  # the cell's states by name, each (B, H)
 
 
-def stage(**sees: str) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
+def stage(*bare: Callable[..., Any], **sees: str | Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Marks a method as a stage: for each of its gates the names, apart by blanks, of what the gate sees besides x."""
+    for method in bare:
+        raise UserError(
+            f"@stage on {getattr(method, '__name__', method)} has no brackets; say what its gates see, "
+            "as @stage(o='h'), or @stage() if it completes none"
+        )
+    split = {gate: _names_seen(gate, names) for gate, names in sees.items()}
 
     def mark(method: Callable[..., Returned]) -> Callable[..., Returned]:
-        method.sees = {gate: tuple(names.split()) for gate, names in sees.items()}  # pyright: ignore[reportFunctionMemberAccess]
+        method.sees = split  # pyright: ignore[reportFunctionMemberAccess]
         return method
 
     return mark
+
+
+def _names_seen(gate: str, names: Any) -> tuple[str, ...]:
+    listed = names.split() if isinstance(names, str) else names
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
+        raise UserError(f"@stage({gate}={names!r}); allowed: names apart by blanks, as {gate}='h c'")
+    return tuple(listed)
 
 
 class Cell(Part, nn.Module):

@@ -53,7 +53,7 @@ def _check_dict(where: str, given: Any) -> None:
         told = "None" if given is None else type(given).__name__
     else:
         for name, value in given.items():
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not name.isidentifier() or "__" in name:
                 told = f"a value called {name!r}"
             elif not isinstance(value, Tensor):
                 told = f"{name} as {type(value).__name__}"

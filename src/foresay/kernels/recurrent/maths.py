@@ -72,6 +72,14 @@ class Maths:
         keys = dict.fromkeys(key for gate in self.gates for key in self.sees[gate])
         return {key: tuple(gate for gate in self.gates if key in self.sees[gate]) for key in keys}
 
+    @property
+    def ready(self) -> dict[str, int]:
+        """Source key -> the number of the stage before which its product is made, as early as it is what gates see."""
+        if "ready" not in self.derived:
+            first = {source: _first(self.stages, gates) for source, gates in self.sources.items()}
+            self.derived["ready"] = {source: 1 + _giver(self.stages[:n], source) for source, n in first.items()}
+        return self.derived["ready"]
+
     def width(self, key: str) -> int:
         return self.widths[key.split("@")[0]]
 
@@ -95,6 +103,21 @@ def delay(source: str) -> int:
     return int(source.split("@")[1]) if "@" in source else 1
 
 
+def state_of(source: str) -> str:
+    """The state that a source of an earlier step is: state:h@4 -> h."""
+    return source.removeprefix("state:").split("@")[0]
+
+
+def _first(stages: Sequence[Stage], gates: tuple[str, ...]) -> int:
+    """The number of the first stage that completes one of these gates."""
+    return next(n for n, stage in enumerate(stages) if set(gates) & set(stage.gates))
+
+
+def _giver(stages: Sequence[Stage], key: str) -> int:
+    """The number of the last of these stages that gives a key; -1 if none does."""
+    return max([-1, *(n for n, stage in enumerate(stages) if key in stage.gives)])
+
+
 def read_maths(
     cell: str,
     states: tuple[str, ...],
@@ -114,17 +137,18 @@ def read_maths(
     before: dict[str, str] = {}
     stages: list[Stage] = []
     sees: dict[str, tuple[str, ...]] = dict.fromkeys(gates, ())
-    for method in methods:
+    for number, method in enumerate(methods):
         where = f"cell {cell}, stage {method.name}"
         later = {name: place for name, place in later.items() if place != method.name}
+        maker = _Maker(methods[number + 1 :], states, known, zeros)
         for gate, names in method.sees.items():
             if gate not in gates:
                 raise UserError(f"{where} completes {gate}, which is no gate; allowed: {', '.join(gates)}")
             if gate in before:
                 raise UserError(f"{where} completes {gate}, which stage {before[gate]} has completed already")
-            sees[gate] = tuple(_resolve(f"{where}: gate {gate} sees", name, known, {}, {}) for name in names)
+            sees[gate] = tuple(_source(f"{where}: gate {gate}", gate, name, known, maker) for name in names)
         here = known | {gate: f"gate:{gate}" for gate in method.sees}
-        reads = tuple(_resolve(f"{where} reads", name, here, later, before) for name in method.reads)
+        reads = tuple(_resolve(f"{where} reads", name, here, maker, later, before) for name in method.reads)
         for gate in method.sees:
             if gate not in method.reads:
                 raise UserError(
@@ -132,6 +156,7 @@ def read_maths(
                 )
         before |= dict.fromkeys(method.sees, method.name)
         given = dry_run(where, method.run, {key: zeros[key] for key in reads}, states, sizes)
+        _check_given(where, method, given, {gate: m.name for m in methods for gate in m.sees}, known, stages)
         zeros |= given
         known |= {_later_name(key): key for key in given}
         stages.append(Stage(method.name, method.run, reads, tuple(method.sees), tuple(given)))
@@ -148,7 +173,51 @@ def read_maths(
                 f"return it from stage {stages[-1].name} as {{{name!r}: ...}}, or leave it out of states"
             )
     widths = {key: tensor.shape[1] for key, tensor in zeros.items()}
-    return Maths(cell, states, gates, fed, sees, tuple(stages), widths)
+    maths = Maths(cell, states, gates, fed, sees, tuple(stages), widths)
+    _check_versions(maths)
+    return maths
+
+
+def _check_given(
+    where: str,
+    method: Method,
+    given: Mapping[str, Tensor],
+    gates: Mapping[str, str],
+    known: Mapping[str, str],
+    before: Sequence[Stage],
+) -> None:
+    """Refuses values under names that mean something else in later stages; `gates` maps them to their stages."""
+    for key in given:
+        kind, name = key.split(":")
+        if kind != "value":
+            continue
+        told = None
+        if name.removeprefix("new_") != name and known.get(name.removeprefix("new_"), "").startswith("state:"):
+            told = f"later stages call the state {name.removeprefix('new_')} after the step"
+        elif gates.get(name, method.name) != method.name:
+            told = f"is a gate of stage {gates[name]}"
+        elif name in known:
+            kinds = {"x": "is the input", "vector": "is a vector"}
+            told = kinds.get(known[name].split(":")[0], "")
+            told = told or f"stage {before[_giver(before, key)].name} returns already"
+        if told:
+            raise UserError(f"{where} returns {name}, which {told}; give it a name of its own")
+
+
+def _check_versions(maths: Maths) -> None:
+    """Refuses gates that see one state after the step as two stages return it: they share a product."""
+    for source, gates in maths.sources.items():
+        seen: dict[int, tuple[str, str]] = {}  # the stage that gives what is seen -> gate, its stage
+        for gate in gates:
+            n = _first(maths.stages, (gate,))
+            seen.setdefault(_giver(maths.stages[:n], source), (gate, maths.stages[n].name))
+        if len(seen) > 1:
+            (one, (gate, place)), (two, (other, there)) = sorted(seen.items())[:2]
+            raise UserError(
+                f"cell {maths.cell}: gate {gate} of stage {place} sees {_later_name(source)} as stage "
+                f"{maths.stages[one].name} returns it, gate {other} of stage {there} as stage "
+                f"{maths.stages[two].name} does; return one of them under a name of its own"
+            )
 
 
 def _later_name(key: str) -> str:
@@ -157,8 +226,50 @@ def _later_name(key: str) -> str:
     return f"new_{name}" if kind == "new" else name
 
 
+@dataclass(frozen=True)
+class _Maker:
+    """Finds the stage that returns what an earlier one asks for."""
+
+    methods: Sequence[Method]
+    states: tuple[str, ...]
+    known: Mapping[str, str]
+    zeros: Mapping[str, Tensor]
+
+    def find(self, name: str) -> str | None:
+        for method in self.methods:
+            keys = [self.known.get(read, f"gate:{read}") for read in method.reads]
+            inputs = [self.zeros.get(key, self.zeros["state:h"]).clone() for key in keys]
+            try:
+                given = list(method.run(*inputs))
+            except Exception:  # its own fault is told in its own turn
+                continue
+            if name in [f"new_{one}" if one in self.states else one for one in given]:
+                return method.name
+        return None
+
+
+def _source(where: str, gate: str, name: str, known: Mapping[str, str], maker: _Maker) -> str:
+    """The key of what a gate sees: a state or a value."""
+    key = _resolve(f"{where} sees", name, known, maker, {}, {})
+    if key == "x:x":
+        raise UserError(
+            f"{where} sees x; every gate sees it that is not in unfed: leave it out, and {gate} out of unfed"
+        )
+    if key.startswith("vector:"):
+        allowed = ", ".join(name for name, key in known.items() if key.split(":")[0] not in ("x", "vector"))
+        raise UserError(
+            f"{where} sees the vector {name}; allowed: states and values, {allowed}; a vector is read as an argument"
+        )
+    return key
+
+
 def _resolve(
-    doing: str, name: str, known: Mapping[str, str], later: Mapping[str, str], before: Mapping[str, str]
+    doing: str,
+    name: str,
+    known: Mapping[str, str],
+    maker: _Maker,
+    later: Mapping[str, str],
+    before: Mapping[str, str],
 ) -> str:
     """The key of a name that a stage reads; `later` and `before` map gates to the stages that complete them."""
     if name in known:
@@ -173,6 +284,9 @@ def _resolve(
             f"{doing} {name}, a gate of stage {before[name]}; return it from there under a name, "
             f"or read one of: {allowed}"
         )
+    made = maker.find(name)
+    if made is not None:
+        raise UserError(f"{doing} {name}, which stage {made} returns; read it after that, or read one of: {allowed}")
     if known.get(name.removeprefix("new_"), "").startswith("state:"):
         raise UserError(f"{doing} {name}, which no stage before it returns; allowed: {allowed}")
     raise UserError(f"{doing} {name}, which is not known there; allowed: {allowed}{nearest(name, list(known))}")

@@ -1,8 +1,8 @@
 """A step cut where a product must come between: phases, each one pointwise function, forwards and its derivative.
 
 Phase 0 follows the products with states of earlier steps; phase p > 0 follows the products with what phase p - 1 gave.
-Within a phase the cell's stages are joined into one function, so that it becomes one kernel. A key that is given again
-by a later stage is told apart by a number: `new:c`, then `new:c#1`.
+Within a phase the cell's stages are joined into one function, so that it becomes one kernel. A key that several stages
+give is told apart by a number: `new:c`, then `new:c#1`. The one that is multiplied, else the first, has none.
 
 Everything a phase reads is per element of (B, width): what later phases need of earlier ones they compute again from
 the gates, which the engine keeps for the way back.
@@ -52,20 +52,27 @@ def cut(maths: Maths) -> Phases:
     names: dict[str, str] = {}  # key -> its version now
     seen: dict[str, tuple[str, ...]] = {source: maths.sources[source] for source in first}
     renamed: list[tuple[Stage, tuple[str, ...], tuple[str, ...]]] = []
-    for stage in maths.stages:
+    for number, stage in enumerate(maths.stages):
         needed = [source for source, gates in waiting.items() if set(gates) & set(stage.gates)]
         if needed:
-            ready = tuple(source for source in waiting if source in names)
+            ready = tuple(source for source in waiting if maths.ready[source] <= number)
             groups.append((tuple(names[source] for source in ready), []))
             seen |= {names[source]: waiting.pop(source) for source in ready}
         groups[-1][1].append(stage)
         reads = tuple(names.get(key, key) for key in stage.reads)
-        for key in stage.gives:
-            names[key] = f"{key}#{names[key].count('#') + 1}" if key in names else key
+        names |= {key: _version(maths, key, number) for key in stage.gives}
         renamed.append((stage, reads, tuple(names[key] for key in stage.gives)))
     versions = {id(stage): (reads, gives) for stage, reads, gives in renamed}
     final = {state: names[f"new:{state}"] for state in maths.states}
     return Phases(maths, _join(groups, versions, final, seen), final, seen)
+
+
+def _version(maths: Maths, key: str, number: int) -> str:
+    """What a key is called as the stage of this number gives it."""
+    givers = [n for n, stage in enumerate(maths.stages) if key in stage.gives]
+    plain = maths.ready[key] - 1 if key in maths.ready else givers[0]
+    others = [n for n in givers if n != plain]
+    return key if number == plain else f"{key}#{1 + others.index(number)}"
 
 
 def _join(

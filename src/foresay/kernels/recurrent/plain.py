@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.kernels.recurrent.maths import Maths, delay
+from foresay.kernels.recurrent.maths import Maths, delay, state_of
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ def step(maths: Maths, inputs: Inputs, t: int, fed: Tensor, past: Mapping[str, l
     values |= dict(inputs.vectors) | {key: steps[t] for key, steps in inputs.steps.items()}
     widths = [maths.widths[f"gate:{gate}"] for gate in maths.fed]
     gates: dict[str, Tensor] = dict(zip(maths.fed, fed.split(widths, 1), strict=True))
-    waiting = dict(maths.sources)
-    for stage in maths.stages:
-        for source in [key for key in waiting if key.split("@")[0] in values]:
-            before = past[source[6:].split("@")[0]][-delay(source)] if delay(source) else values[source]
-            seen = waiting.pop(source)
+    sources = maths.sources
+    for number, stage in enumerate(maths.stages):
+        for source in [key for key, ready in maths.ready.items() if ready == number]:
+            before = past[state_of(source)][-delay(source)] if delay(source) else values[source]
+            seen = sources[source]
             product = F.linear(before, inputs.products[source])
             for gate, share in zip(seen, product.split([maths.widths[f"gate:{g}"] for g in seen], 1), strict=True):
                 gates[gate] = gates[gate] + share if gate in gates else share
