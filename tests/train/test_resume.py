@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 
 from foresay import start
 from foresay.errors import UserError
+from foresay.kernels.recurrent import engine
 from foresay.train.progress import Watch
 from tests.forks import Forks
 from tests.train.stopping import train_to
@@ -49,6 +50,24 @@ def test_killed_four_times_equals_left_alone(tiny: dict, batches: dict, tmp_path
         assert (killed / "model.safetensors").read_bytes() == alone
         steps = [json.loads(line)["step"] for line in (killed / "metrics.jsonl").read_text("utf-8").splitlines()]
         assert steps == sorted(steps) and steps.count(24) == 2  # trained and evaluated, nothing twice
+
+
+def test_a_fused_cell_that_draws_goes_on_with_the_same_numbers(tiny: dict, tmp_path: Path, forks: Forks) -> None:
+    """Its kernels are worked out anew in every process, which must not draw."""
+    encoder = {
+        "kind": "recurrent",
+        "cell": {"kind": "zoneout", "cell": "gru"},
+        "size": 192,
+        "layers": 2,
+        "dropout": 0.3,
+    }
+    streams = {"kind": "streams", "rows": 16, "chunk": 32}
+    assert engine.WORTH <= 16 * 32 * 3 * 192
+    whole = settings(tiny | {"encoder": encoder}, streams, workers=0)
+    drive(forks, whole, tmp_path / "alone")
+    drive(forks, whole, tmp_path / "killed", "15")
+    alone, killed = (tmp_path / name / "model.safetensors" for name in ("alone", "killed"))
+    assert alone.read_bytes() == killed.read_bytes()
 
 
 @pytest.mark.gpu

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from foresay.kernels.switch import plain
 
@@ -83,6 +84,7 @@ class _Filled(torch.autograd.Function):
         return wide @ table.t()
 
     @staticmethod
+    @once_differentiable  # FORESAY_PLAIN=1 takes the way that is differentiable twice
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         wide, table = ctx.saved_tensors
         x_dtype, w_dtype, rows, width = ctx.given

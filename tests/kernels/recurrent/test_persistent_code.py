@@ -17,7 +17,7 @@ PROGRAMS = 132
 def fused(name, size, **settings):
     cell = parts.make("cell", {"kind": name, **settings})
     cell.build(size, size)
-    return fuse(cell.maths)
+    return fuse(cell.maths, training=cell.training)
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -30,7 +30,7 @@ def run(maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[Kept, Ke
 
 def run_fused(function: type, maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[Kept, Kept]:
     """The same by a fused function (`loop.Loop`, `persistent.Whole`); what it does not keep is computed after it."""
-    fused = fuse(maths)
+    fused = fuse(maths, training=inputs.training)
     values = tuple(key for key in wanted if not key.startswith("new:"))
     fed = inputs.fed.clone() if values else inputs.fed
     given = dict(inputs.products) | dict(inputs.vectors) | dict(inputs.steps)
@@ -53,7 +53,7 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
     fed = inputs.fed
     if plain() or fed.shape[0] * fed.shape[1] * maths.columns(maths.gates) < WORTH:
         return None
-    fused = fusible(maths)
+    fused = fusible(maths, training=inputs.training)
     if fused is None:
         return None
     from foresay.kernels.recurrent.loop import Loop
@@ -69,20 +69,20 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
     return Whole
 
 
-def beats_library(maths: Maths, x: Tensor) -> bool:
+def beats_library(maths: Maths, x: Tensor, *, training: bool) -> bool:
     """Whether the persistent kernel will run x (B, T, D): in half precision it is faster than torch's function."""
     if half_on_gpu(x) is None or x.shape[0] * x.shape[1] * maths.columns(maths.fed) < WORTH:
         return False
-    fused = fusible(maths)
+    fused = fusible(maths, training=training)
     return fused is not None and spread(fused, len(x), x.device) is not None
 
 
-def fusible(maths: Maths) -> Fused | None:
-    """The fused form of a cell, None where it has none."""
-    if "unfusible" in maths.derived:
+def fusible(maths: Maths, *, training: bool = False) -> Fused | None:
+    """The fused form of a cell, None where it has none; `maths.derived["unfusible"]` then says why."""
+    if ("unfusible", training) in maths.derived:
         return None
     try:
-        return fuse(maths)
+        return fuse(maths, training=training)
     except NotPointwise as reason:
-        maths.derived["unfusible"] = reason
+        maths.derived["unfusible", training] = maths.derived["unfusible"] = reason
         return None

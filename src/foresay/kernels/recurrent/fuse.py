@@ -17,7 +17,8 @@ Arrays by name, time first:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from foresay.kernels.recurrent.maths import Maths, delay
 from foresay.kernels.recurrent.operations import Operation, Operations, Value
@@ -94,6 +95,7 @@ class Fused:
     runs: Mapping[str, tuple[Run, ...]]  # source -> its products
     before: int  # P: how many states before the first step are read
     columns: Mapping[str, int]  # how wide fed and unfed are
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False)  # what backends have worked out
 
     @property
     def maths(self) -> Maths:
@@ -109,11 +111,14 @@ class Fused:
         return _width(self.maths, key)
 
 
-def fuse(maths: Maths) -> Fused:
-    """The kernels of a cell's step, worked out once; NotPointwise where an operation has no pointwise form."""
-    if "fused" not in maths.derived:
-        maths.derived["fused"] = _fuse(maths)
-    return maths.derived["fused"]
+def fuse(maths: Maths, *, training: bool) -> Fused:
+    """The kernels of a cell's step, worked out once for training and once for use, as its code may differ.
+
+    NotPointwise where an operation has no pointwise form.
+    """
+    if ("fused", training) not in maths.derived:
+        maths.derived["fused", training] = _fuse(maths)
+    return maths.derived["fused", training]
 
 
 def _fuse(maths: Maths) -> Fused:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
-from foresay.kernels.recurrent.llvm_words import LANES, LIBRARY, Writer, number, write_operation, write_value
+from foresay.kernels.recurrent.llvm_words import LANES, LIBRARY, TRUTHS, Writer, number, write_operation, write_value
 from foresay.kernels.recurrent.operations import Operation, Value
 
 SHARE = "_share"  # how the function ends that a team runs
@@ -137,6 +137,7 @@ class _Function:
         """Pass after pass: a sum along the row ends one, and what follows from it is in the next."""
         w, levels = self.writer, _levels(part)
         rows: dict[str, str] = {}  # sums along the row that are known
+        truths = {step.name for step in part.operations if step.kind in TRUTHS}
         last = max(levels.values(), default=0)
         for level in range(last + 1):
             sums = [s for s in part.operations if s.kind.startswith("row_") and levels[s.name] == level + 1]
@@ -168,11 +169,15 @@ class _Function:
             ) -> None:
                 values = {name: self._load(pointer, j) for name, pointer in loads.items()}
                 values |= {name: self._spread(value) for name, value in rows.items() if name in needed}
-                values |= {n: self._load(p, j) for n, p in kept.items() if n in needed and levels[n] < level}
+                values |= {
+                    n: self._recall(n, p, j, truths) for n, p in kept.items() if n in needed and levels[n] < level
+                }
                 for step in own:
                     values[step.name] = write_operation(w, step, values)
                     if step.name in kept:
-                        self._store(kept[step.name], j, values[step.name])
+                        value = values[step.name]
+                        value = w.choose(value, w.constant(1.0), w.constant(0.0)) if step.name in truths else value
+                        self._store(kept[step.name], j, value)
                 for step in sums:
                     place = totals[step.name][w.lanes == 1]
                     old = w.let(f"load {w.type}, ptr {place}")
@@ -188,6 +193,11 @@ class _Function:
             self._loop(part.width, body)
             for step in sums:
                 rows[step.name] = self._total(step, part.width, *totals[step.name])
+
+    def _recall(self, name: str, pointer: str, j: str, truths: set[str]) -> str:
+        """What an earlier pass has kept; a truth was kept as 1 or 0."""
+        value = self._load(pointer, j)
+        return self.writer.compare("une", value, self.writer.constant(0.0)) if name in truths else value
 
     def _spread(self, value: str) -> str:
         w = self.writer

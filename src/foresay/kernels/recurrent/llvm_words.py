@@ -1,11 +1,13 @@
 """Instructions of LLVM's language, for one number or sixteen at a time, and the functions cells are made of.
 
 exp, log, tanh and the logistic function are polynomials that keep float32's accuracy (a few units in the last place)
-and let NaN through; functions that are rare in cells (erf, sin, ...) are called one number at a time.
+and let NaN through; exp is infinite from 88.37 on, a little early (torch: 88.72). Functions that are rare in cells
+(erf, sin, ...) are called one number at a time.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 
@@ -15,6 +17,7 @@ LANES = 16
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 LOGIC = {"and": "and", "or": "or"}
+TRUTHS = {*COMPARE, *LOGIC, "not"}  # what gives one bit
 LIBRARY = {"expm1": "expm1f", "erf": "erff", "sin": "sinf", "cos": "cosf"}
 
 # Eigen's rational function for tanh: odd numerator, even denominator, |x| up to 7.9
@@ -30,7 +33,7 @@ TANH_ABOVE = (
 )
 TANH_BELOW = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
 # Cephes' exp: x = n log 2 + r, exp r by a polynomial
-EXP_LOW, EXP_HIGH, SHIFT = -87.3, 88.02, 12582912.0  # 1.5 * 2^23
+EXP_LOW, EXP_HIGH, SHIFT = -87.3, 88.37, 12582912.0  # 1.5 * 2^23
 LOG_TERMS = (
     7.0376836292e-2,
     -1.1514610310e-1,
@@ -118,6 +121,11 @@ class Writer:
         return self.choose(self.compare("ogt", x, self.constant(high)), self.constant(high), x)
 
     def exp(self, x: str) -> str:
+        large = self.compare("ogt", x, self.constant(EXP_HIGH))
+        return self.choose(large, self.constant(math.inf), self.bounded_exp(x))
+
+    def bounded_exp(self, x: str) -> str:
+        """exp without infinity: it ends at 2e38."""
         small = self.compare("olt", x, self.constant(EXP_LOW))
         x = self.bounded(x, EXP_LOW, EXP_HIGH)
         # so large a number added leaves x / log 2, rounded, in the last bits: no conversion to an integer is needed
@@ -168,7 +176,9 @@ class Writer:
 
     def sigmoid(self, x: str) -> str:
         negative = self.let(f"fneg {self.type} {x}")
-        return self.binary("fdiv", self.constant(1.0), self.binary("fadd", self.constant(1.0), self.exp(negative)))
+        return self.binary(
+            "fdiv", self.constant(1.0), self.binary("fadd", self.constant(1.0), self.bounded_exp(negative))
+        )
 
     def library(self, function: str, x: str) -> str:
         """A function of the C library, one number after the other."""

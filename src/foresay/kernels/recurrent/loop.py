@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from foresay.kernels.recurrent.arrays import Arrays, operand_of, recall, room, saved, weight_gradients, with_room
 from foresay.kernels.recurrent.fuse import Fused, Kernel, products_after
@@ -30,7 +31,8 @@ class Loop(torch.autograd.Function):
         return tuple(arrays[f"state:{name}"] for name in fused.maths.states)
 
     @staticmethod
-    def backward(ctx: Any, *outer: Tensor | None) -> Any:
+    @once_differentiable  # FORESAY_PLAIN=1 takes the way that is differentiable twice
+    def backward(ctx: Any, *outer: Tensor | None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         fused: Fused = ctx.fused
         arrays, given = recall(ctx)
         rows = arrays["fed"].shape[1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from foresay.kernels.recurrent.arrays import Arrays, recall, saved, weight_gradients
 from foresay.kernels.recurrent.fuse import Fused
@@ -32,13 +33,13 @@ def written(
 ) -> tuple[Written, Any]:
     """A direction's kernel, written and loaded once."""
     key = (direction, rows, device, masked)
-    if key not in fused.maths.derived:
+    if key not in fused.derived:
         shapes = spread(fused, rows, device)
         assert shapes is not None
         writer = direction(fused, shapes[direction is Backwards], masked=masked)
         module = load("\n".join([PRELUDE, "", *writer.lines(), ""]))
-        fused.maths.derived[key] = writer, getattr(module, writer.direction)
-    return fused.maths.derived[key]
+        fused.derived[key] = writer, getattr(module, writer.direction)
+    return fused.derived[key]
 
 
 def _launch(fused: Fused, direction: type[Written], arrays: Mapping[str, Tensor], **flags: Any) -> None:
@@ -73,7 +74,8 @@ class Whole(torch.autograd.Function):
         return tuple(arrays[f"state:{name}"] for name in fused.maths.states)
 
     @staticmethod
-    def backward(ctx: Any, *outer: Tensor | None) -> Any:
+    @once_differentiable  # FORESAY_PLAIN=1 takes the way that is differentiable twice
+    def backward(ctx: Any, *outer: Tensor | None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         fused: Fused = ctx.fused
         arrays, given = recall(ctx)
         fed, size = arrays["fed"], fused.maths.widths["state:h"]

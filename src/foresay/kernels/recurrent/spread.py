@@ -50,10 +50,10 @@ def pieces(gates: tuple[str, ...]) -> list[tuple[str, ...]]:
 def spread(fused: Fused, rows: int, device: torch.device) -> tuple[Shape, Shape] | None:
     """How to spread the work over the chip, forwards and backwards; None where it does not fit."""
     key = ("spread", rows, device)
-    if key not in fused.maths.derived:
+    if key not in fused.derived:
         programs = torch.cuda.get_device_properties(device).multi_processor_count
-        fused.maths.derived[key] = _spread(fused, rows, programs) if fits(fused) else None
-    return fused.maths.derived[key]
+        fused.derived[key] = _spread(fused, rows, programs) if fits(fused) else None
+    return fused.derived[key]
 
 
 def fits(fused: Fused) -> bool:

@@ -1,7 +1,10 @@
 """A phase as operations, forwards and its derivative, read off the cell's own code while it runs once.
 
-The code runs on two rows of random numbers, its derivative by torch's own autograd, and every operation that torch
-carries out is noted: on what, and as what. Operations that are made of others are taken apart by torch's own rules.
+The code runs on two rows of numbers, its derivative by torch's own autograd, and every operation that torch carries out
+is noted: on what, and as what. Operations that are made of others are taken apart by torch's own rules.
+
+What a comparison gives is a truth, which becomes 1 or 0 where it is reckoned with. What a sum along a row gives is one
+number for the row and may meet anything as wide as what was summed; nothing else may meet what is of another width.
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ class NotPointwise(Exception):
 def trace(operations: Operations, run: Run, inputs: Sequence[Value], widths: Sequence[int]) -> list[Value]:
     """Adds what a phase computes from inputs of these names and widths; its results in order."""
     notes = _Notes(operations)
-    given = [notes.take(value, torch.rand(ROWS, width)) for value, width in zip(inputs, widths, strict=True)]
+    given = [notes.take(value, _numbers(width)) for value, width in zip(inputs, widths, strict=True)]
     with torch.no_grad(), notes:
-        return [notes.value(result) for result in run(*given)]
+        return [notes.result(result) for result in run(*given)]
 
 
 def trace_derivative(
@@ -36,16 +39,22 @@ def trace_derivative(
 ) -> list[Value | None]:
     """Adds the gradients of a phase's inputs, given those of its outputs; None where there is none."""
     notes = _Notes(operations)
-    given = [notes.take(value, torch.rand(ROWS, width)) for value, width in zip(inputs, widths, strict=True)]
+    given = [notes.take(value, _numbers(width)) for value, width in zip(inputs, widths, strict=True)]
     leaves = [tensor.requires_grad_() for tensor in given]
     with torch.enable_grad(), notes:
         outputs = run(*leaves)
-    pulls = [notes.take(grad, torch.rand(output.shape)) for output, grad in zip(outputs, grads, strict=True)]
+    pulls = [notes.take(grad, torch.ones(output.shape)) for output, grad in zip(outputs, grads, strict=True)]
     through = [(output, pull) for output, pull in zip(outputs, pulls, strict=True) if output.requires_grad]
     ends, begins = [output for output, _ in through], [pull for _, pull in through]
+    notes.backwards = True
     with notes:
         pulled = torch.autograd.grad(ends, leaves, begins, allow_unused=True)
-        return [None if grad is None else notes.value(grad) for grad in pulled]
+        return [None if grad is None else notes.result(grad) for grad in pulled]
+
+
+def _numbers(width: int) -> Tensor:
+    """Two rows between 0 and 1: any would do, but none may be drawn, or a run would draw other ones after it."""
+    return torch.linspace(0.1, 0.9, ROWS * width).view(ROWS, width).clone()
 
 
 class _Notes(TorchDispatchMode):
@@ -54,8 +63,11 @@ class _Notes(TorchDispatchMode):
     def __init__(self, operations: Operations) -> None:
         super().__init__()
         self.operations = operations
+        self.backwards = False
         self.names: dict[int, Value] = {}
         self.kept: list[Tensor] = []  # or a new tensor might take the place of a forgotten one
+        self.truths: set[Value] = set()
+        self.summed: dict[Value, int] = {}  # what is one number for a row -> the width of what was summed
 
     def take(self, value: Value, tensor: Tensor) -> Tensor:
         self.names[tensor.data_ptr()] = value
@@ -70,9 +82,35 @@ class _Notes(TorchDispatchMode):
             return argument
         if argument.data_ptr() in self.names:
             return self.names[argument.data_ptr()]
-        if argument.numel() != 1 or argument.requires_grad:
+        if argument.numel() != 1 or argument.requires_grad or not self.backwards:
             raise NotPointwise(f"a tensor of shape {tuple(argument.shape)} that is no argument")
         return argument.item()
+
+    def number(self, value: Any) -> Any:
+        """A truth as 1 or 0, anything else as it is."""
+        if value not in self.truths:
+            return value
+        found = self.operations.add("where", value, 1.0, 0.0)
+        if value in self.summed:
+            self.summed[found] = self.summed[value]
+        return found
+
+    def truth(self, value: Value) -> Value:
+        """A number as a truth: whether it is not 0."""
+        if value in self.truths:
+            return value
+        found = self.operations.add("ne", value, 0.0)
+        self.truths.add(found)
+        if value in self.summed:
+            self.summed[found] = self.summed[value]
+        return found
+
+    def result(self, tensor: Tensor) -> Value:
+        """The value of an output: as wide as its tensor."""
+        value = self.number(self.value(tensor))
+        if self.summed.get(value, tensor.shape[-1]) != tensor.shape[-1]:
+            raise NotPointwise(f"a result of shape (B, {tensor.shape[-1]}) that is summed along a row")
+        return value
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -80,10 +118,16 @@ class _Notes(TorchDispatchMode):
         if kind in FILLED:
             at = FILLED[kind]
             return self.take(at if isinstance(at, float) else float(args[-1]), func(*args, **kwargs))
-        plain = kind.removesuffix("_") if kind not in ("copy_",) else kind
+        if kind in LIFTED:
+            return self.take(args[0].item() if args[0].numel() == 1 else self.value(args[0]), func(*args, **kwargs))
+        plain = kind if kind.startswith("__") or kind == "copy_" else kind.removesuffix("_")
         if plain in KNOWN:
+            given = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+            known = [(self.value(a), a.shape) for a in given]  # in place, a tensor is about to get another value
             found = self._note(plain, args, kwargs)
-            return self.take(found, func(*args, **kwargs))
+            result = self.take(found, func(*args, **kwargs))
+            self._check_widths(plain, known, found, result)
+            return result
         named, apart = f"{kind}.{overload}" if overload else kind, _rules().get(func)
         if apart is None:
             raise NotPointwise(named)
@@ -96,13 +140,53 @@ class _Notes(TorchDispatchMode):
     def _note(self, kind: str, args: Any, kwargs: Any) -> Value:
         """The value of an operation; in place, the tensor it changes gets it too."""
         if kind in ROWWISE:
-            return ROWWISE[kind](self.operations, self.value(args[0]), *args[1:], **kwargs)
+            return ROWWISE[kind](self.operations, self.number(self.value(args[0])), *args[1:], **kwargs)
         values = [self.value(argument) for argument in args]
+        if kind == "_to_copy":
+            return self._cast(values[0], kwargs.get("dtype"))
         if kind in SAME:
             return values[0]
+        if kind in TRUTHS:
+            return self._truth(kind, values)
+        if kind == "where":
+            return self.operations.add(kind, self.truth(values[0]), *map(self.number, values[1:]))
+        if kind == "masked_fill":
+            return self.operations.add("where", self.truth(values[1]), self.number(values[2]), self.number(values[0]))
+        values = [self.number(value) for value in values]
         if kind in SPECIAL:
-            return SPECIAL[kind](self.operations, *values, **{k: self.value(v) for k, v in kwargs.items()})
+            named = {k: self.number(self.value(v)) for k, v in kwargs.items()}
+            return SPECIAL[kind](self.operations, *values, **named)
+        if kwargs:
+            raise NotPointwise(f"{kind} with {', '.join(kwargs)}")
         return self.operations.add(POINTWISE[kind], *values)
+
+    def _truth(self, kind: str, values: list[Value]) -> Value:
+        if kind in LOGIC:
+            found = self.operations.add(LOGIC[kind], *map(self.truth, values))
+        else:
+            found = self.operations.add(kind, *map(self.number, values))
+        self.truths.add(found)
+        return found
+
+    def _cast(self, value: Value, dtype: torch.dtype | None) -> Value:
+        if dtype == torch.bool:
+            return self.truth(value)
+        if dtype not in (None, torch.float32):
+            raise NotPointwise(f"a cast to {dtype}")
+        return self.number(value)
+
+    def _check_widths(self, kind: str, given: list[tuple[Value, torch.Size]], found: Value, result: Tensor) -> None:
+        """Tells what is one number for a row from what is as wide as the result; anything else has no fused form."""
+        if kind in ROWWISE:
+            self.summed[found] = given[0][1][-1]
+            return
+        wide = [shape for value, shape in given if isinstance(value, str) and value not in self.summed]
+        sums = {self.summed[value] for value, _ in given if value in self.summed}
+        if any(shape != result.shape for shape in wide) or len(sums) > 1 or (sums and wide and sums != {wide[0][-1]}):
+            shapes = ", ".join(str(tuple(shape)) for _, shape in given)
+            raise NotPointwise(f"{kind} of the shapes {shapes}")
+        if sums and not wide and isinstance(found, str):
+            self.summed[found] = sums.pop()
 
 
 def _rules() -> Any:
@@ -136,6 +220,11 @@ def _power(operations: Operations, a: Value, exponent: Value) -> Value:
 def _clamp(operations: Operations, a: Value, low: Value | None = None, high: Value | None = None) -> Value:
     a = a if low is None else operations.add("maximum", a, float(low) if isinstance(low, int) else low)
     return a if high is None else operations.add("minimum", a, float(high) if isinstance(high, int) else high)
+
+
+def _sign(operations: Operations, a: Value) -> Value:
+    above, below = operations.add("gt", a, 0.0), operations.add("lt", a, 0.0)
+    return operations.add("where", above, 1.0, operations.add("where", below, -1.0, 0.0))
 
 
 def _reduce(kind: str) -> Callable[..., Value]:
@@ -174,36 +263,24 @@ POINTWISE = {
     "cos": "cos",
     "maximum": "maximum",
     "minimum": "minimum",
-    "where": "where",
-    "eq": "eq",
-    "ne": "ne",
-    "lt": "lt",
-    "le": "le",
-    "gt": "gt",
-    "ge": "ge",
+}
+LOGIC = {
     "logical_and": "and",
     "bitwise_and": "and",
     "logical_or": "or",
     "bitwise_or": "or",
     "logical_not": "not",
     "bitwise_not": "not",
+    "__and__": "and",
+    "__or__": "or",
 }
-SAME = {
-    "detach",
-    "alias",
-    "clone",
-    "_to_copy",
-    "to",
-    "expand",
-    "view",
-    "lift_fresh_copy",
-    "lift_fresh",
-    "squeeze",
-    "unsqueeze",
-}
+TRUTHS = {"eq", "ne", "lt", "le", "gt", "ge", *LOGIC}
+SAME = {"detach", "alias", "clone", "_to_copy", "to", "expand", "view", "squeeze", "unsqueeze"}
+LIFTED = {"lift_fresh_copy", "lift_fresh"}  # of numbers that the code makes a tensor of
 FILLED = {
     "ones_like": 1.0,
     "zeros_like": 0.0,
+    "empty_like": 0.0,  # about to be filled
     "full_like": None,
     "ones": 1.0,
     "zeros": 0.0,
@@ -223,7 +300,9 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "tanh_backward": _tanh_back,
     "sigmoid_backward": _sigmoid_back,
     "copy_": lambda operations, old, new, wait=False: new,
-    "masked_fill": lambda operations, a, where, value: operations.add("where", where, value, a),
+    "lerp": lambda operations, a, b, w: _add(operations, a, operations.add("mul", w, _sub(operations, b, a))),
+    "sign": lambda operations, a: _sign(operations, a),
+    "sgn": lambda operations, a: _sign(operations, a),
 }
 ROWWISE: dict[str, Callable[..., Any]] = {"sum": _reduce("sum"), "mean": _reduce("mean"), "amax": _reduce("max")}
-KNOWN = {*SAME, *POINTWISE, *SPECIAL, *ROWWISE}
+KNOWN = {*SAME, *POINTWISE, *SPECIAL, *ROWWISE, *TRUTHS, "where", "masked_fill"}
