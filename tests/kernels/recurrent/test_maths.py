@@ -112,6 +112,74 @@ def test_unfed_gates_that_are_none():
     assert refused(Leaky, unfed=("nwe",)) == text
 
 
+OWN = [
+    "size",
+    "width",
+    "maths",
+    "step",
+    "weight_ih",
+    "weight_hh",
+    "bias_ih",
+    "bias_hh",
+    "training",
+    "run",
+    "register_buffer",
+]
+
+
+@pytest.mark.parametrize("name", [*OWN, "factor"])
+def test_vectors_that_the_cell_has_already(name):
+    class Own(Leaky):
+        def __init__(self):
+            super().__init__()
+            self.factor = 2.0
+
+    text = f": vector {name} is called like an attribute of the cell; give it another name"
+    assert refused(Own, vectors=(name,)) == text
+
+
+def test_a_cell_with_vectors_may_be_built_again():
+    cell = Staged()
+    for size in (7, 5):
+        cell.build(3, size)
+    assert cell.get_parameter("p").shape == (5,)
+
+
+def test_states_that_a_parameter_dict_cannot_hold():
+    for name in ("keys", "training", "update"):
+        text = f": state {name} is called like an attribute of torch's, under which it cannot be learnt; "
+        assert refused(Leaky, states=("h", name)) == f"{text}give it another name"
+
+
+def test_names_that_others_have():
+    for body, told in (
+        ({"states": ("h", "c", "new_c")}, "state new_c is what later stages call the state c after the step"),
+        ({"gates": ("i", "o", "new_h")}, "gate new_h is what later stages call the state h after the step"),
+        ({"states": ("h", "c", "h_kept")}, "state h_kept is what cell dropped calls h with a mask"),
+        ({"vectors": ("p__q",)}, "vectors: 'p__q' has two underscores in a row, as modifiers' own names have"),
+    ):
+        assert refused(Staged, **body) == f": {told}; give it another name"
+
+
+@pytest.mark.parametrize(("name", "other"), [("hh", "that of h"), ("ih", "that of x"), ("q", "the vector weight_q")])
+def test_two_matrices_of_one_name(name, other):
+    class Both(Cell):
+        gates = ("b", "a")
+        vectors = ("weight_q",)
+
+        @stage(a="h")
+        def one(self, a, h):
+            return {name: a * h}
+
+        @stage(b=f"{name} h")
+        def two(self, b, weight_q):
+            return {"h": b * weight_q}
+
+    assert refused(Both) == (
+        f": {name} is multiplied by weight_{name}, which is the name of {other}; give {name} another name"
+    )
+
+
 # --- what stages read ---
 
 

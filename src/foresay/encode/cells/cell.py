@@ -95,6 +95,7 @@ class Cell(Part, nn.Module):
         """Weights uniform within 1/sqrt(H), as torch's; vectors zero, biases as `biases` says."""
         self.size, bound = size, size**-0.5
         self.maths = maths_of(self, in_width)
+        _check_matrices(self)
         self.width = self.maths.widths["state:h"]
 
         def uniform(rows: int, columns: int) -> nn.Parameter:
@@ -182,7 +183,9 @@ class Cell(Part, nn.Module):
 
 def maths_of(cell: Cell, in_width: int) -> Maths:
     """The maths of a cell, read off its class and checked."""
-    check_names(cell.part_name, cell.states, cell.gates, cell.unfed, cell.vectors)
+    own = {*dir(cell), *Cell.__annotations__} - cell._parameters.keys()
+    own |= {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}
+    check_names(cell.part_name, cell.states, cell.gates, cell.unfed, cell.vectors, own)
     widths = {f"gate:{gate}": cell.size for gate in cell.gates} | {f"state:{state}": cell.size for state in cell.states}
     widths |= {f"vector:{vector}": cell.size for vector in cell.vectors} | {"x:x": in_width}
     for name, width in cell.widths().items():
@@ -192,6 +195,19 @@ def maths_of(cell: Cell, in_width: int) -> Maths:
 
 
 def _in_order(cls: type) -> list[str]:
+def _check_matrices(cell: Cell) -> None:
+    """Refuses what is multiplied under a name by which its matrix would be called like another parameter."""
+    used = {name: f"the vector {name}" for name in cell.vectors} | {"weight_ih": "that of x", "weight_hh": "that of h"}
+    for source in [key for key in cell.maths.sources if key != "state:h"]:
+        weight, name = weight_name(source), source.split(":")[1]
+        if weight in used:
+            raise UserError(
+                f"cell {cell.part_name}: {name} is multiplied by {weight}, which is the name of {used[weight]}; "
+                f"give {name} another name"
+            )
+        used[weight] = f"that of {name}"
+
+
     """The names a class defines, in the order written, its bases' first."""
     return list(dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)))
 

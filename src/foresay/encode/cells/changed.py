@@ -20,10 +20,9 @@ from torch import Tensor
 from foresay.encode.cells.cell import Cell, Memory
 from foresay.errors import UserError
 from foresay.kernels.recurrent.maths import Maths
+from foresay.kernels.recurrent.names import KEPT
 from foresay.kernels.recurrent.plain import Inputs
 from foresay.parts import anew
-
-KEPT = "h_kept"  # h with some units masked, where a modifier has put that in its place
 
 
 class Changed(Cell):

@@ -14,9 +14,10 @@ from dataclasses import replace
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, Memory
-from foresay.encode.cells.changed import KEPT, Changed, draw_kept
+from foresay.encode.cells.changed import Changed, draw_kept
 from foresay.errors import UserError
 from foresay.kernels.recurrent.maths import Maths, Returned, Stage, delay
+from foresay.kernels.recurrent.names import KEPT
 from foresay.kernels.recurrent.plain import Inputs
 from foresay.parts import Share, part
 
