@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import shutil
@@ -128,6 +129,21 @@ def parts_make():
     )
 
 
+@pytest.mark.parametrize("way", ["raise SystemExit(3)", "import sys; sys.exit(3)", "exit(3)"])
+def test_a_class_that_would_end_the_program_is_one_line(tmp_path, way):
+    text = LEAKY.replace("super().__init__()", f"super().__init__(); {way}").replace("Leaky", "Mine")
+    line = refused(make, written(tmp_path, text))
+    assert line == "encoder.cell=mine.py:Mine fails as it is made: mine.py line 12: SystemExit: 3"
+
+
+def test_a_signal_is_nobodys_mistake(tmp_path):
+    text = LEAKY.replace("super().__init__()", "super().__init__(); raise SystemExit(143)").replace("Leaky", "Mine")
+    with pytest.raises(SystemExit):
+        make(written(tmp_path, text))
+    with pytest.raises(SystemExit):
+        make(written(tmp_path, "raise SystemExit(143)"))
+
+
 def test_a_changed_file_is_run_again(mycells):
     assert make(NAME).settings == {"slope": 1.0}
     mycells.write_text(LEAKY.replace("slope: float = 1.0", "slope: float = 5.0"))
@@ -147,9 +163,21 @@ def test_what_is_not_there():
     assert refused(make, "mycell.py:Leaky") == (
         "encoder.cell=mycell.py:Leaky: there is no file mycell.py; allowed: mycells.py; did you mean 'mycells.py'?"
     )
-    assert refused(make, "elsewhere/mycell.py:Leaky") == (
-        "encoder.cell=elsewhere/mycell.py:Leaky: there is no file elsewhere/mycell.py"
+    for file in ("elsewhere/mycells.py", "elsewhere/../mycells.py"):
+        assert refused(make, f"{file}:Leaky") == (
+            f"encoder.cell={file}:Leaky: there is no file {file}: there is no folder elsewhere; "
+            "allowed: mycells.py; did you mean 'mycells.py'?"
+        )
+    Path("empty").mkdir()
+    assert refused(make, "empty/cell.py:Leaky") == (
+        "encoder.cell=empty/cell.py:Leaky: there is no file empty/cell.py; "
+        "allowed: mycells.py; did you mean 'mycells.py'?"
     )
+    with contextlib.chdir("empty"):
+        assert refused(make, "cell.py:Leaky") == (
+            "encoder.cell=cell.py:Leaky: there is no file cell.py; "
+            "no .py file lies here: write one, or give the path of yours"
+        )
     assert refused(make, "mycells.py:Leak") == (
         "encoder.cell=mycells.py:Leak: mycells.py has no class Leak; allowed: Leaky, Other; did you mean 'Leaky'?"
     )

@@ -93,10 +93,19 @@ def named(name: str, where: str) -> str:
 def _given(file: str, place: str) -> Path:
     path = Path(file).expanduser()
     if not path.is_file():
-        there = sorted(str(path.parent / one.name) for one in path.parent.glob("*.py"))
-        has = f"; allowed: {', '.join(there[:5])}" if there else ""
-        raise CodeError(f"{place}: there is no file {file}{has}{nearest(file, there)}")
+        folder = next((one for one in reversed(path.parents) if not one.exists()), None)
+        missing = f": there is no folder {folder}" if folder else ""
+        raise CodeError(f"{place}: there is no file {file}{missing}; {_files_near(path)}")
     return path
+
+
+def _files_near(path: Path) -> str:
+    """The files that may be meant: those of its folder, or else those that lie here."""
+    folder = next((one for one in (path.parent, Path()) if any(one.glob("*.py"))), None)
+    if folder is None:
+        return "no .py file lies here: write one, or give the path of yours"
+    there = sorted(str(folder / one.name) for one in folder.glob("*.py"))
+    return f"allowed: {', '.join(there[:5])}{nearest(str(folder / path.name), there)}"
 
 
 def _copy(copies: Copies, file: str, place: str) -> Path:
@@ -126,6 +135,8 @@ def _run(path: Path, source: bytes, place: str) -> ModuleType:
         exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
+        if is_signal(error):
+            raise
         raise CodeError(f"{place}: {told(error, path)}") from error
     finally:
         _running.pop()
@@ -143,6 +154,11 @@ def told(error: BaseException, path: Path) -> str:
     return f"{where}: {type(error).__name__}{': ' if reason else ''}{reason}"
 
 
+def is_signal(error: BaseException) -> bool:
+    """Whether a signal ends the program, with 128 and its number, and not a user's file."""
+    return isinstance(error, SystemExit) and isinstance(error.code, int) and error.code > 128
+
+
 @contextmanager
 def blamed(classes: Mapping[str, type], doing: str) -> Iterator[None]:
     """An exception that comes out of the file of one of these classes becomes one line that says so."""
@@ -150,7 +166,9 @@ def blamed(classes: Mapping[str, type], doing: str) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if is_signal(error):
+            raise
         files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
         for name, cls in classes.items():
             path = file_of(cls)

@@ -44,3 +44,10 @@ def test_report(call: Commands):
 
 def test_unknown(call: Commands):
     assert call.refused("claims", "dize") == "'dize' is no claim; allowed: dice; did you mean 'dice'?"
+
+
+def test_quick_needs_a_name(call: Commands):
+    line = "--quick is of one claim, and none was named; name one: foresay claims dice --quick"
+    assert call.refused("claims", "--quick") == line
+    assert call.refused("claims", "--quick", "--json") == line
+    assert call.refused("claims", "--report", "--quick", "--out", "here") == line

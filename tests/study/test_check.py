@@ -206,6 +206,16 @@ def test_what_cannot_be_built_is_asked_nothing_else(tmp_path):
     assert only.figure.startswith("cell bad.py:Leaky: state h is not returned; return it from stage step")
 
 
+def test_a_step_that_would_end_the_program_is_one_line(tmp_path, call):
+    for way, told in (("raise SystemExit(3)", "SystemExit: 3"), ("raise SystemExit", "SystemExit")):
+        (tmp_path / "ends.py").write_text(LEAKY.replace("leak = (self", f"{way}\n        leak = (self"))
+        called = call("check", "ends.py:Leaky")
+        assert called.code == 1 and called.error == ""
+        assert called.out.startswith("builds              FAIL  ") and called.out.endswith(told + "\n")
+    (tmp_path / "ends.py").write_text(LEAKY.replace("leak = (self", "raise SystemExit(143)\n        leak = (self"))
+    assert call("check", "ends.py:Leaky").code == 143  # as a signal ends it
+
+
 def test_a_wrong_setting_is_the_users_mistake(tmp_path):
     (tmp_path / "mycells.py").write_text(LEAKY)
     with pytest.raises(UserError, match=r"cell.slop is no setting of cell mycells.py:Leaky; allowed: slope"):

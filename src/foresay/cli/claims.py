@@ -24,6 +24,9 @@ def claims(
     from foresay.study.claims import claim, runner
     from foresay.study.claims import report as page
 
+    if quick and name is None:
+        first = claim.claims()[0].name
+        raise UserError(f"--quick is of one claim, and none was named; name one: foresay claims {first} --quick")
     if report:
         if name is not None:
             raise UserError(f"--report is of all claims, and {name} was given; leave out one of them")

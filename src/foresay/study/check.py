@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from foresay import parts
+from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.errors import UserError
 from foresay.study.contract import CLAUSES, Failed, Subject, Told, plainly
@@ -54,8 +54,11 @@ def asked(clause: Callable[[Subject], str], subject: Subject) -> Checked:
         return Checked(name, None, str(note))
     except (Failed, UserError) as reason:
         return Checked(name, False, str(reason))
-    except Exception as error:
-        return Checked(name, False, f"{type(error).__name__}: {' '.join(str(error).split())}")
+    except (Exception, SystemExit) as error:
+        if own.is_signal(error):
+            raise
+        reason = " ".join(str(error).split())
+        return Checked(name, False, f"{type(error).__name__}{': ' if reason else ''}{reason}")
 
 
 def passed(found: Sequence[Checked]) -> bool:
