@@ -194,7 +194,6 @@ def maths_of(cell: Cell, in_width: int) -> Maths:
     return read_maths(cell.part_name, cell.states, cell.gates, fed, cell.methods(), widths)
 
 
-def _in_order(cls: type) -> list[str]:
 def _check_matrices(cell: Cell) -> None:
     """Refuses what is multiplied under a name by which its matrix would be called like another parameter."""
     used = {name: f"the vector {name}" for name in cell.vectors} | {"weight_ih": "that of x", "weight_hh": "that of h"}
@@ -208,6 +207,7 @@ def _check_matrices(cell: Cell) -> None:
         used[weight] = f"that of {name}"
 
 
+def _in_order(cls: type) -> list[str]:
     """The names a class defines, in the order written, its bases' first."""
     return list(dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)))
 
