@@ -6,9 +6,16 @@ from itertools import permutations
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
-from foresay import parts
+from foresay import Cell, parts, stage
 from foresay.encode.cells.changed import Changed, draw_kept
+from foresay.encode.cells.dropped import Dropped
+from foresay.encode.cells.normed import Normed
+from foresay.encode.cells.shortcut import Shortcut
+from foresay.errors import UserError
+from foresay.kernels.recurrent import engine
 
 B, T, D, H = 2, 5, 3, 7
 MODIFIERS = {
@@ -85,3 +92,132 @@ def test_the_share_that_is_dropped(share):
     assert abs((1 - kept).mean().item() - share) <= 4 * spread + 1 / 65536
     together = ((1 - kept)[:, 1:] * (1 - kept)[:, :-1]).mean().item()
     assert abs(together - share**2) <= 8 * spread + 1 / 65536
+
+
+# --- cells whose names are those that modifiers might use ---
+
+
+class Kept(Cell):
+    """h' = tanh(a) * keep + h * dropped_keep."""
+
+    part_name = "kept"
+    gates = ("a",)
+    vectors = ("keep", "dropped_keep")
+
+    def step(self, a, h, keep, dropped_keep):
+        return {"h": a.tanh() * keep + h * dropped_keep}
+
+
+class Shares(Cell):
+    """Two gates, of which one has the name of the other's share of h."""
+
+    part_name = "shares"
+    gates = ("i", "i_hh")
+    vectors = ("gain_i", "bias_i", "gain_i_hh")
+
+    def step(self, i, i_hh, gain_i, bias_i, gain_i_hh):
+        return {"h": i.tanh() * gain_i + i_hh * gain_i_hh + bias_i}
+
+
+class Past(Cell):
+    """past' = past / 2 + h,  h' = tanh(a) + past'."""
+
+    part_name = "past"
+    states = ("h", "past")
+    gates = ("a",)
+
+    def step(self, a, h, past):
+        past = past / 2 + h
+        return {"h": a.tanh() + past, "past": past}
+
+
+def ready(cell: Changed, monkeypatch, dtype: torch.dtype) -> tuple[Tensor, list[Tensor]]:
+    """The cell with all parameters drawn, in float32 on the fused path; x (B, T, D) and one parameter after another."""
+    torch.manual_seed(1)
+    cell.build(D, H)
+    with torch.no_grad():
+        for parameter in cell.parameters():
+            parameter.copy_(torch.randn_like(parameter) / 2)
+    if dtype == torch.float32:
+        monkeypatch.setattr(engine, "WORTH", 0)
+    cell.to(dtype)
+    core = cell.core
+    names = ["weight_ih", "weight_hh", "bias_ih", *core.vectors]
+    return torch.randn(B, T, D, dtype=dtype), [core.get_parameter(name) for name in names]
+
+
+dtypes = pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+
+
+@dtypes
+def test_dropped_around_a_vector_called_keep(monkeypatch, dtype):
+    cell = Dropped(cell=Kept(), share=0.5)
+    x, (w, u, b, keep, other) = ready(cell, monkeypatch, dtype)
+    torch.manual_seed(2)
+    y, _ = cell.run(x, cell.begin(x))
+    torch.manual_seed(2)
+    drawn = draw_kept(0.5, (B, H), x) * 2
+    h = x.new_zeros(B, H)
+    for t in range(T):
+        h = (x[:, t] @ w.T + b + (h * drawn) @ u.T).tanh() * keep + h * other
+        torch.testing.assert_close(y[:, t], h)
+    y.sum().backward()
+    assert all((parameter.grad != 0).any() for parameter in cell.parameters())
+
+
+@dtypes
+def test_normed_around_a_gate_called_like_a_share(monkeypatch, dtype):
+    cell = Normed(cell=Shares())
+    x, (w, u, b, gain_i, bias_i, gain_i_hh) = ready(cell, monkeypatch, dtype)
+    y, _ = cell.run(x, cell.begin(x))
+    h = x.new_zeros(B, H)
+    for t in range(T):
+        products = [F.layer_norm(p, (H,)) for a in (x[:, t] @ w.T, h @ u.T) for p in a.chunk(2, 1)]
+        gains = [*cell.gain_ih.chunk(2), *cell.get_parameter("gain_hh").chunk(2)]
+        xi, xj, hi, hj = (product * gain for product, gain in zip(products, gains, strict=True))
+        h = (xi + hi + b[:H]).tanh() * gain_i + (xj + hj + b[H:]) * gain_i_hh + bias_i
+        torch.testing.assert_close(y[:, t], h)
+
+
+@dtypes
+def test_shortcut_around_a_state_called_past(monkeypatch, dtype):
+    cell = Shortcut(cell=Past(), steps=3)
+    x, (w, u, b) = ready(cell, monkeypatch, dtype)
+    first, memory = cell.run(x[:, :2], cell.begin(x))
+    assert {name: state.shape for name, state in memory.items()} == {"h": (B, H), "past": (B, H), "past__h": (B, 2, H)}
+    y = torch.cat([first, cell.run(x[:, 2:], memory)[0]], 1)
+    h, past = [x.new_zeros(B, H)] * 3, x.new_zeros(B, H)
+    for t in range(T):
+        past = past / 2 + h[-1]
+        a = x[:, t] @ w.T + b + h[-1] @ u.T + h[-3] @ cell.get_parameter("weight_h_3").T
+        h.append(a.tanh() + past)
+        torch.testing.assert_close(y[:, t], h[-1])
+
+
+def test_gains_of_one_name_are_refused():
+    class Far(Cell):
+        part_name = "far"
+        states = ("h", "h_2")
+        gates = ("a",)
+
+        @stage(a="h h_2")
+        def step(self, a, h):
+            return {"h": a, "h_2": h}
+
+    cell = Normed(cell=Shortcut(cell=Far(), steps=2))
+    with pytest.raises(
+        UserError, match=r"^cell normed around .*: gain_h_2 is that of h_2 and of h@2; give h_2 another"
+    ):
+        cell.build(D, H)
+
+
+def test_own_values_of_a_modifier_are_not_shown():
+    cell = build("zoneout", "dropped", "gru").train()
+    x = torch.randn(B, T, D, dtype=torch.float64)
+    assert set(cell.trace(x, cell.begin(x))[0]) == {"h", "z", "r", "rh", "n"}
+
+
+def test_names_of_gains_around_dropped():
+    """As they have been saved."""
+    names = {name for name, _ in build("normed", "dropped", "gru").named_parameters() if "gain" in name}
+    assert names == {"gain_ih", "gain_h_kept", "gain_rh"}

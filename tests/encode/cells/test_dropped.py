@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from foresay import parts
-from foresay.encode.cells.cell import Cell
+from foresay.encode.cells.cell import Cell, stage
+from foresay.encode.cells.changed import draw_kept
+from foresay.encode.cells.dropped import KEEP, Dropped
 from foresay.errors import UserError
 
 B, T, D, H = 2, 5, 3, 7
@@ -40,7 +42,7 @@ def lstm(cell: Cell, x: Tensor, weight: Tensor, keep: Tensor | float) -> Tensor:
 def test_one_mask_for_all_steps():
     cell, x = build("dropped", share=0.25), inputs()
     torch.manual_seed(3)
-    keep = cell.inputs(x, cell.begin(x), None).vectors["vector:keep"]
+    keep = cell.inputs(x, cell.begin(x), None).vectors[KEEP]
     assert keep.shape == (B, H) and set(keep.unique().tolist()) == {0.0, 1 / 0.75}
     torch.manual_seed(3)
     y, after = cell.run(x, cell.begin(x))
@@ -54,7 +56,7 @@ def test_what_the_gru_multiplies_is_masked_and_what_it_keeps_is_not():
     cell, x = build("dropped", "gru", share=0.5), inputs()
     inner, memory = cell.cell, {"h": torch.rand(B, H, dtype=torch.float64)}
     torch.manual_seed(3)
-    keep = cell.inputs(x, memory, None).vectors["vector:keep"]
+    keep = cell.inputs(x, memory, None).vectors[KEEP]
     torch.manual_seed(3)
     y, h = cell.run(x, memory)[0], memory["h"]
     for t in range(T):
@@ -65,9 +67,57 @@ def test_what_the_gru_multiplies_is_masked_and_what_it_keeps_is_not():
         torch.testing.assert_close(y[:, t], h)
 
 
+class Carried(Cell):
+    """c' = c / 2 + h + i, which the gate o sees and h' shows: h' = tanh(o) + c'."""
+
+    part_name = "carried"
+    states = ("h", "c")
+    gates = ("i", "o")
+
+    @stage(i="h")
+    def remember(self, i: Tensor, h: Tensor, c: Tensor) -> dict[str, Tensor]:
+        return {"c": c / 2 + h + i}
+
+    @stage(o="new_c")
+    def show(self, o: Tensor, new_c: Tensor) -> dict[str, Tensor]:
+        return {"h": o.tanh() + new_c}
+
+
+def test_what_is_carried_on_is_not_masked():
+    """With all recurrent weights 0 there is nothing to drop: c and h in training are those in evaluation."""
+    torch.manual_seed(1)
+    cell, x = Dropped(cell=Carried(), share=0.5), inputs()
+    cell.build(D, H)
+    cell.double()
+    for name in ("weight_hh", "weight_new_c"):
+        torch.nn.init.zeros_(cell.cell.get_parameter(name))
+    memory = {name: torch.rand(B, H, dtype=torch.float64) for name in ("h", "c")}
+    one, two = cell.train().trace(x, memory)[0], cell.eval().trace(x, memory)[0]
+    torch.testing.assert_close(one, two)
+
+
+def test_what_is_made_of_h_is_masked_in_the_product_alone():
+    torch.manual_seed(1)
+    cell, x = Dropped(cell=Carried(), share=0.5).train(), inputs()
+    cell.build(D, H)
+    inner, h, c = cell.double().cell, torch.zeros(B, H).double(), torch.zeros(B, H).double()
+    torch.manual_seed(3)
+    found, after = cell.trace(x, cell.begin(x))
+    torch.manual_seed(3)
+    keep = draw_kept(0.5, (B, H), x) * 2
+    assert inner.bias_ih is not None
+    for t in range(T):
+        i, o = (x[:, t] @ inner.weight_ih.T + inner.bias_ih).chunk(2, 1)
+        c = c / 2 + h + i + (h * keep) @ inner.get_parameter("weight_hh").T
+        h = (o + (c * keep) @ inner.get_parameter("weight_new_c").T).tanh() + c
+        torch.testing.assert_close(found["c"][:, t], c)
+        torch.testing.assert_close(found["h"][:, t], h)
+    assert set(after) == {"h", "c"}
+
+
 def test_the_share_is_what_is_dropped():
     cell, x = build("dropped", size=2000, share=0.3), inputs()
-    keep = cell.inputs(x, cell.begin(x), None).vectors["vector:keep"]
+    keep = cell.inputs(x, cell.begin(x), None).vectors[KEEP]
     assert (keep == 0).double().mean().item() == pytest.approx(0.3, abs=0.04)
     assert keep.mean().item() == pytest.approx(1.0, abs=0.06)
 
@@ -75,7 +125,7 @@ def test_the_share_is_what_is_dropped():
 def test_around_a_shortcut_the_past_is_masked_too():
     cell, x = build("dropped", {"kind": "shortcut", "cell": "elman", "steps": 2}, share=0.5), inputs()
     torch.manual_seed(3)
-    keep = cell.inputs(x, cell.begin(x), None).vectors["vector:keep"]
+    keep = cell.inputs(x, cell.begin(x), None).vectors[KEEP]
     torch.manual_seed(3)
     y, after = cell.run(x, cell.begin(x))
     core, far = cell.core, cell.cell.get_parameter("weight_h_2")

@@ -175,7 +175,8 @@ class Cell(Part, nn.Module):
         self, x: Tensor, memory: Memory, mask: Tensor | None = None, names: tuple[str, ...] | None = None
     ) -> tuple[dict[str, Tensor], Memory]:
         """States after every step and named values by name, each (B, T, H), and the states after; all unless named."""
-        keys = {key.split(":")[1]: key for key in [*self.maths.values(), *(f"new:{name}" for name in self.states)]}
+        shown = [key for key in self.maths.values() if "__" not in key]  # the others are a modifier's own
+        keys = {key.split(":")[1]: key for key in [*shown, *(f"new:{name}" for name in self.states)]}
         wanted = {name: keys[name] for name in (keys if names is None else names)}
         kept, after = run(self.maths, self.inputs(x, memory, mask), tuple(wanted.values()))
         return {name: kept[key].transpose(0, 1) for name, key in wanted.items()}, self.memory_after(after)
@@ -213,7 +214,10 @@ def _in_order(cls: type) -> list[str]:
 
 
 def weight_name(source: str) -> str:
-    """The parameter that multiplies a source: weight_hh for h, weight_c for the state c, weight_h_4 for h@4."""
-    name = source.split(":")[1].replace("@", "_")
+    """The parameter that multiplies a source: weight_hh for h, weight_c for the state c, weight_h_4 for h@4.
+
+    What a modifier has put in the place of a source, as rh__kept for rh, is multiplied by the same.
+    """
+    name = source.split(":")[1].split("__")[0].replace("@", "_")
     name = f"new_{name}" if source.startswith("new:") else name
     return "weight_hh" if name == "h" else f"weight_{name}"

@@ -3,7 +3,7 @@
     U h  becomes  U (k * h),   k = Bernoulli(1 - share) / (1 - share), drawn once for each row and call
 
 In training only. The step keeps k * h' as one state more, so that the product reads it as it lies. What a cell makes of
-h and multiplies (the GRU's r * h) is masked likewise; what h itself becomes is not.
+h and multiplies (the GRU's r * h) is masked likewise, in the product alone; what h itself becomes is not.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from foresay.encode.cells.cell import Cell, Memory
+from foresay.encode.cells.cell import Cell, Memory, weight_name
 from foresay.encode.cells.changed import Changed, draw_kept
 from foresay.errors import UserError
-from foresay.kernels.recurrent.maths import Maths, Returned, Stage, delay
+from foresay.kernels.recurrent.maths import Maths, Returned, Stage, delay, state_of
 from foresay.kernels.recurrent.names import KEPT
 from foresay.kernels.recurrent.plain import Inputs
 from foresay.parts import Share, part
 
-KEEP = "vector:keep"
+KEEP = "vector:dropped__keep"
 
 
 @part("cell", "dropped")
@@ -37,10 +37,12 @@ class Dropped(Changed):
             raise UserError("cell dropped is around dropped already; allowed: one of them, with the share of both")
         self.needs_h(maths)
         width = maths.widths["state:h"]
-        widths = {**maths.widths, f"state:{KEPT}": width, f"new:{KEPT}": width, KEEP: width}
-        stages = [_masked(stage, _made_of_h(stage, maths)) for stage in maths.stages]
+        self.kept = _kept_sources(maths)
+        own = [f"state:{KEPT}", f"new:{KEPT}", KEEP, *(key for key in self.kept.values() if not delay(key))]
+        widths = {**maths.widths, **dict.fromkeys(own, width)}
+        stages = [self._masked(stage, maths.ready, number) for number, stage in enumerate(maths.stages)]
         stages.append(Stage("drop", _drop, ("new:h", KEEP), (), (f"new:{KEPT}",)))
-        sees = {gate: tuple(_kept(source) for source in sources) for gate, sources in maths.sees.items()}
+        sees = {gate: tuple(self.kept.get(source, source) for source in old) for gate, old in maths.sees.items()}
         states = (*maths.states, KEPT)
         return self.changed(maths, states=states, stages=tuple(stages), sees=sees, widths=widths)
 
@@ -49,9 +51,21 @@ class Dropped(Changed):
         shape = len(h), h.shape[-1]
         keep = draw_kept(self.share, shape, h) / (1 - self.share) if self.training else h.new_ones(shape)
         kept = h * (keep if h.dim() == 2 else keep[:, None])
-        products = {_kept(source): weight for source, weight in inputs.products.items()}
+        products = {self.kept.get(source, source): weight for source, weight in inputs.products.items()}
         vectors = {**inputs.vectors, KEEP: keep}
         return replace(inputs, states={**inputs.states, KEPT: kept}, products=products, vectors=vectors)
+
+    def _masked(self, stage: Stage, ready: Mapping[str, int], number: int) -> Stage:
+        """A stage that also gives, masked, what it makes of h for a product."""
+        made = [key for key in stage.gives if key in self.kept and ready[key] == number + 1]
+        names = {key.split(":")[1]: self.kept[key].split(":")[1] for key in made}
+
+        def run(*values: Tensor) -> Returned:
+            given = stage.run(*values[:-1])
+            return given | {kept: given[name] * values[-1] for name, kept in names.items()}
+
+        gives = (*stage.gives, *(self.kept[key] for key in made))
+        return replace(stage, run=run, reads=(*stage.reads, KEEP), gives=gives) if made else stage
 
     def memory_after(self, states: Mapping[str, Tensor]) -> Memory:
         return super().memory_after({name: state for name, state in states.items() if name != KEPT})
@@ -60,26 +74,17 @@ class Dropped(Changed):
         return not self.training
 
 
-def _kept(source: str) -> str:
-    """The source that stands for h, at any distance: state:h@4 -> state:h_kept@4."""
-    name, sign, steps = source.partition("@")
-    return f"state:{KEPT}{sign}{steps}" if name == "state:h" else source
-
-
-def _made_of_h(stage: Stage, maths: Maths) -> tuple[str, ...]:
-    """The names of what a stage makes of h and a product reads."""
-    if "state:h" not in stage.reads:
-        return ()
-    sources = [key for key in stage.gives if key in maths.sources and not delay(key)]
-    return tuple(key.split(":")[1] for key in sources if maths.width(key) == maths.widths["state:h"])
-
-
-def _masked(stage: Stage, names: tuple[str, ...]) -> Stage:
-    def run(*values: Tensor) -> Returned:
-        given = stage.run(*values[:-1])
-        return given | {name: given[name] * values[-1] for name in names}
-
-    return replace(stage, run=run, reads=(*stage.reads, KEEP)) if names else stage
+def _kept_sources(maths: Maths) -> dict[str, str]:
+    """What stands for h, at any distance, and for what a stage makes of h: state:h@4 -> state:h_kept@4."""
+    kept = {}
+    for source, ready in maths.ready.items():
+        if not delay(source):
+            made_of_h = "state:h" in maths.stages[ready - 1].reads
+            if made_of_h and maths.width(source) == maths.widths["state:h"]:
+                kept[source] = f"value:{weight_name(source).removeprefix('weight_')}__kept"
+        elif state_of(source) == "h":
+            kept[source] = source.replace("state:h", f"state:{KEPT}")
+    return kept
 
 
 def _drop(h: Tensor, keep: Tensor) -> Returned:

@@ -4,7 +4,7 @@
     LN(a) = (a - mean(a)) / sqrt(variance(a) + epsilon)             over the units of the gate, in each row
 
 All of it inside the step, where it costs a pass less over every gate than before the loop. A gate g that sees h becomes
-the gate g, which sees x alone, and a gate g_hh that sees h alone; the step adds them. Gains begin at 1.
+the gate g, which sees x alone, and a gate g__hh that sees h alone; the step adds them. Gains begin at 1.
 """
 
 from __future__ import annotations
@@ -38,8 +38,17 @@ class Normed(Changed):
         inner = self.cell.maths
         self.core.bias_apart = True
         self.gain_ih = nn.Parameter(torch.ones(inner.columns(inner.fed))) if inner.fed else None
+        gains: dict[str, str] = {"gain_ih": "x"}
         for source, gates in inner.sources.items():
-            self.register_parameter(f"gain_{_short(source)}", nn.Parameter(torch.ones(inner.columns(gates))))
+            name, seen = f"gain_{_short(source)}", source.split(":")[1]
+            if name in gains:
+                both = sorted([gains[name], seen], key=lambda one: "@" in one)
+                raise UserError(
+                    f"cell normed around {inner.cell}: {name} is that of {both[0]} and of {both[1]}; "
+                    f"give {both[0]} another name"
+                )
+            gains[name] = seen
+            self.register_parameter(name, nn.Parameter(torch.ones(inner.columns(gates))))
 
     def change(self, maths: Maths) -> Maths:
         pairs = [(gate, source) for source, gates in maths.sources.items() for gate in gates]
@@ -48,9 +57,9 @@ class Normed(Changed):
         widths = dict(maths.widths)
         for gate, source in pairs:
             share = _share(gate, source)
-            widths |= dict.fromkeys((f"gate:{share}", f"vector:gain_{share}"), maths.widths[f"gate:{gate}"])
+            widths |= dict.fromkeys((f"gate:{share}", f"vector:gain__{share}"), maths.widths[f"gate:{gate}"])
         for gate in maths.fed:
-            widths |= dict.fromkeys((f"vector:gain_{gate}", f"vector:bias_{gate}"), maths.widths[f"gate:{gate}"])
+            widths |= dict.fromkeys((f"vector:gain__{gate}", f"vector:bias__{gate}"), maths.widths[f"gate:{gate}"])
         biased = self.core.bias() is not None
         stages = tuple(_normed(stage, shares, maths.fed, self.epsilon, biased=biased) for stage in maths.stages)
         return self.changed(maths, gates=tuple(sees), sees=sees, stages=stages, widths=widths)
@@ -59,18 +68,18 @@ class Normed(Changed):
         maths, bias = self.cell.maths, self.core.bias()
         vectors = dict(inputs.vectors)
         if self.gain_ih is not None:
-            vectors |= self._by_gate(maths.fed, self.gain_ih, "gain")
+            vectors |= self._by_gate(maths.fed, self.gain_ih, "gain__")
         if bias is not None:
-            vectors |= self._by_gate(maths.fed, bias, "bias")
+            vectors |= self._by_gate(maths.fed, bias, "bias__")
         for source, gates in maths.sources.items():
-            gains = self._by_gate(gates, self.get_parameter(f"gain_{_short(source)}"), "gain")
-            vectors |= {f"{key}_{_short(source)}": gain for key, gain in gains.items()}
+            gains = self.get_parameter(f"gain_{_short(source)}")
+            vectors |= self._by_gate(gates, gains, "gain__", _share("", source))
         return replace(inputs, vectors=vectors)
 
-    def _by_gate(self, gates: tuple[str, ...], whole: Tensor, name: str) -> dict[str, Tensor]:
+    def _by_gate(self, gates: tuple[str, ...], whole: Tensor, begin: str, end: str = "") -> dict[str, Tensor]:
         """One vector for all gates as a vector for each."""
         pieces = whole.split([self.cell.maths.widths[f"gate:{gate}"] for gate in gates])
-        return {f"vector:{name}_{gate}": piece for gate, piece in zip(gates, pieces, strict=True)}
+        return {f"vector:{begin}{gate}{end}": piece for gate, piece in zip(gates, pieces, strict=True)}
 
 
 def _short(source: str) -> str:
@@ -78,8 +87,8 @@ def _short(source: str) -> str:
 
 
 def _share(gate: str, source: str) -> str:
-    """The name of the gate that holds what `gate` sees of `source`."""
-    return f"{gate}_{_short(source)}"
+    """The name of the gate that holds what `gate` sees of `source`: no cell's own has two underscores in a row."""
+    return f"{gate}__{_short(source)}"
 
 
 def _norm(a: Tensor, epsilon: float) -> Tensor:
@@ -94,16 +103,16 @@ def _normed(
     complete = [gate for gate in stage.gates if f"gate:{gate}" in stage.reads]
     names = {gate: [*([gate] if gate in fed else []), *shares[gate]] for gate in complete}
     own = [key for key in stage.reads if not key.startswith("gate:") or key[5:] not in complete]
-    extra = [key for gate in complete for share in names[gate] for key in (f"gate:{share}", f"vector:gain_{share}")]
-    extra += [f"vector:bias_{gate}" for gate in complete if gate in fed and biased]
+    extra = [key for gate in complete for share in names[gate] for key in (f"gate:{share}", f"vector:gain__{share}")]
+    extra += [f"vector:bias__{gate}" for gate in complete if gate in fed and biased]
     reads = (*own, *extra)
 
     def run(*values: Tensor) -> Returned:
         known = dict(zip(reads, values, strict=True))
         for gate in complete:
-            parts = [_norm(known[f"gate:{share}"], epsilon) * known[f"vector:gain_{share}"] for share in names[gate]]
-            if f"vector:bias_{gate}" in known:
-                parts.append(known[f"vector:bias_{gate}"])
+            parts = [_norm(known[f"gate:{share}"], epsilon) * known[f"vector:gain__{share}"] for share in names[gate]]
+            if f"vector:bias__{gate}" in known:
+                parts.append(known[f"vector:bias__{gate}"])
             known[f"gate:{gate}"] = sum(parts[1:], parts[0])
         return stage.run(*(known[key] for key in stage.reads))
 

@@ -3,7 +3,7 @@
     x_t W + h_{t-1} U + b  becomes  x_t W + h_{t-1} U + h_{t-s} V + b       for every gate that sees h
 
 Error then passes s steps back at once. The memory holds the last s states: h (B, H) and `past` (B, s-1, H), the oldest
-first; before the first step they are zeros.
+first; before the first step they are zeros. Around a cell with a state `past` of its own it is called `past__h`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Shortcut(Changed):
     def __init__(self, *, cell: Cell | str = "lstm", steps: Annotated[int, Ge(2)] = 4) -> None:
         super().__init__(cell)
         self.steps, self.source = steps, f"state:h@{steps}"
+        self.past = "past__h" if "past" in self.states else "past"
 
     def build(self, in_width: int, size: int) -> None:
         super().build(in_width, size)
@@ -48,7 +49,7 @@ class Shortcut(Changed):
 
     def begin(self, like: Tensor) -> Memory:
         past = like.new_zeros(len(like), self.reach - 1, self.maths.widths["state:h"])
-        return {**self.cell.begin(like), "past": past}
+        return {**self.cell.begin(like), self.past: past}
 
     def products(self) -> dict[str, Tensor]:
         return {self.source: self.get_parameter(weight_name(self.source))}
@@ -56,7 +57,7 @@ class Shortcut(Changed):
     def changed_inputs(self, inputs: Inputs, memory: Memory) -> Inputs:
         h = inputs.states["h"]
         if h.dim() == 2:  # else a shortcut inside this one has done it
-            h = torch.cat([memory["past"], h[:, None]], 1)
+            h = torch.cat([memory[self.past], h[:, None]], 1)
         products = {**inputs.products, **self.products()}
         return replace(inputs, states={**inputs.states, "h": h}, products=products)
 
@@ -64,4 +65,4 @@ class Shortcut(Changed):
         h = states["h"]
         if h.dim() == 2:
             return super().memory_after(states)
-        return super().memory_after({**states, "h": h[:, -1]}) | {"past": h[:, :-1]}
+        return super().memory_after({**states, "h": h[:, -1]}) | {self.past: h[:, :-1]}
