@@ -8,6 +8,7 @@ from torch import Tensor
 
 from foresay import parts
 from foresay.encode.cells.cell import Cell
+from foresay.encode.cells.dropped import KEEP
 from foresay.errors import UserError
 
 B, T, D, H = 2, 5, 3, 7
@@ -80,7 +81,7 @@ def test_around_dropped_the_masked_state_is_kept_too():
     cell, x = build({"kind": "dropped", "cell": "elman", "share": 0.5}, size=40, share=0.5).train(), inputs()
     torch.manual_seed(7)
     given = cell.inputs(x, cell.begin(x), None)
-    keep, noise = given.vectors["vector:keep"], given.steps["noise:zone_h"]
+    keep, noise = given.vectors[KEEP], given.steps["noise:zone_h"]
     torch.manual_seed(7)
     y, _ = cell.run(x, cell.begin(x))
     core, h = cell.core, torch.zeros(B, 40, dtype=torch.float64)
@@ -95,3 +96,8 @@ def test_a_cell_is_needed():
         parts.make("cell", {"kind": "zoneout", "cell": None})
     with pytest.raises(UserError, match=r"share=1\.5; allowed: a number >= 0 and < 1"):
         parts.make("cell", {"kind": "zoneout", "share": 1.5})
+
+
+def test_twice_is_refused():
+    with pytest.raises(UserError, match=r"^cell zoneout is around zoneout already; allowed: one of them, with"):
+        parts.make("cell", {"kind": "zoneout", "cell": {"kind": "normed", "cell": "zoneout"}})

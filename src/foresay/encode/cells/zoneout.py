@@ -17,6 +17,7 @@ from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, Memory
 from foresay.encode.cells.changed import Changed, draw_kept
+from foresay.errors import UserError
 from foresay.kernels.recurrent.maths import Maths, Returned, Stage
 from foresay.kernels.recurrent.plain import Inputs
 from foresay.parts import Share, part
@@ -28,6 +29,8 @@ class Zoneout(Changed):
 
     def __init__(self, *, cell: Cell | str = "lstm", share: Share = 0.05, memory: Share = 0.5) -> None:
         super().__init__(cell)
+        if any(isinstance(inner, Zoneout) for inner in self.cell.modules()):
+            raise UserError("cell zoneout is around zoneout already; allowed: one of them, with the share of both")
         self.share, self.memory = share, memory
 
     def change(self, maths: Maths) -> Maths:
