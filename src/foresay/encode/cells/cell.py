@@ -161,6 +161,7 @@ class Cell(Part, nn.Module):
             vectors={key: self.vector(key.split(":")[1]) for key in self.maths.read("vector")},
             steps={"x:x": x} if self.maths.read("x") else {},
             mask=None if mask is None else mask.transpose(0, 1),
+            training=self.training,
         )
 
     def run(self, x: Tensor, memory: Memory, mask: Tensor | None = None) -> tuple[Tensor, Memory]:

@@ -25,6 +25,7 @@ class Inputs:
     vectors: Mapping[str, Tensor]  # key -> (width,) or (B, width)
     steps: Mapping[str, Tensor]  # noise:... and x:x -> (T, B, width)
     mask: Tensor | None = None  # (T, B), True = real
+    training: bool = False  # what the step sees of it: its code may differ
 
 
 def run_plain(maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
