@@ -10,7 +10,7 @@ from torch import nn
 
 from foresay import Cell, UserError, stage
 from foresay.kernels.recurrent import engine
-from foresay.kernels.recurrent.maths import Maths
+from foresay.kernels.recurrent.maths import Maths, state_of
 
 
 class Leaky(Cell):
@@ -69,6 +69,10 @@ def test_stages_by_names():
         ("gate:o", "new:c"),
     ]
     assert [one.gives for one in maths.stages] == [("new:c",), ("new:h",)]
+
+
+def test_the_state_of_a_source():
+    assert [state_of(source) for source in ("state:h", "state:h@4", "state:h_kept@12")] == ["h", "h", "h_kept"]
 
 
 # --- names ---

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from foresay.kernels.product import filled, gradient_product
 from foresay.kernels.recurrent.fuse import Fused
-from foresay.kernels.recurrent.maths import delay
+from foresay.kernels.recurrent.maths import delay, state_of
 
 Arrays = dict[str, Tensor]
 
@@ -40,7 +40,7 @@ def saved(
     count = len(maths.states)
     given = dict(zip(names, rest[count:], strict=True))
     arrays: Arrays = {"fed": fed.contiguous(), "unfed": fed.new_empty(steps, rows, fused.columns["unfed"])}
-    multiplied = {source[6:].split("@")[0] for source in fused.runs if delay(source)}
+    multiplied = {state_of(source) for source in fused.runs if delay(source)}
     exact = torch.promote_types(fed.dtype, torch.float32)
     for name, before in zip(maths.states, rest[:count], strict=True):
         dtype = fed.dtype if name in multiplied else exact
@@ -86,7 +86,7 @@ def operand_of(fused: Fused, arrays: Arrays, source: str) -> Tensor:
     if not lag:
         return arrays[f"operand:{source}"]
     begin = fused.before - lag
-    return arrays[f"state:{source[6:].split('@')[0]}"][begin : begin + len(arrays["fed"])]
+    return arrays[f"state:{state_of(source)}"][begin : begin + len(arrays["fed"])]
 
 
 def weight_gradients(ctx: Any, fused: Fused, arrays: Arrays, given: Mapping[str, Tensor]) -> list[Tensor | None]:

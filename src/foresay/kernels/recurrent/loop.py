@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 
 from foresay.kernels.recurrent.arrays import Arrays, operand_of, recall, room, saved, weight_gradients, with_room
 from foresay.kernels.recurrent.fuse import Fused, Kernel, products_after
-from foresay.kernels.recurrent.maths import delay
+from foresay.kernels.recurrent.maths import delay, state_of
 
 
 class Loop(torch.autograd.Function):
@@ -94,7 +94,7 @@ def _backwards(fused: Fused, arrays: Arrays, given: Mapping[str, Tensor]) -> Non
                 grads = arrays[f"d{run.array}"][:, :, run.begin : run.end].unbind(0)
                 if lag:
                     begin = fused.before - lag
-                    outs = with_room(arrays[f"dstate:{source[6:].split('@')[0]}"])[begin : begin + steps].unbind(0)
+                    outs = with_room(arrays[f"dstate:{state_of(source)}"])[begin : begin + steps].unbind(0)
                 else:
                     outs = (with_room(arrays[f"back:{source}"]),) * steps
                 weight = _widened(given[source][run.rows[0] : run.rows[1]], outs[0]).contiguous()

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from foresay.kernels.recurrent.arrays import Arrays, recall, saved, weight_gradients
 from foresay.kernels.recurrent.fuse import Fused
 from foresay.kernels.recurrent.loop import Loop, run_forwards
-from foresay.kernels.recurrent.maths import delay
+from foresay.kernels.recurrent.maths import delay, state_of
 from foresay.kernels.recurrent.persistent_backwards import Backwards
 from foresay.kernels.recurrent.persistent_code import Written
 from foresay.kernels.recurrent.persistent_forwards import Forwards
@@ -106,7 +106,7 @@ def _firsts(fused: Fused, arrays: Arrays, name: str, outer: Tensor | None) -> Te
     grads = last.new_zeros(before, *last.shape) if outer is None else outer[:before].float()
     grads[-1] += last
     for source, runs in fused.runs.items():
-        if delay(source) < 2 or source[6:].split("@")[0] != name:
+        if delay(source) < 2 or state_of(source) != name:
             continue
         for place in range(before - 1):  # the kernel has followed them only to the state just before the first step
             t = place - before + delay(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foresay.kernels.recurrent.fuse import Run, products_after
-from foresay.kernels.recurrent.maths import delay
+from foresay.kernels.recurrent.maths import delay, state_of
 from foresay.kernels.recurrent.persistent_code import CACHED, Lines, Written
 from foresay.kernels.recurrent.spread import BJ, LOADED
 from foresay.kernels.recurrent.triton_expressions import identifier, value_text
@@ -131,7 +131,7 @@ class Backwards(Written):
             w("arrive(counter)")
             self.meet(w)
             for source in ready:
-                state = source[6:].split("@")[0]
+                state = state_of(source)
                 to = f"before_grad_{state}" if delay(source) else identifier(f"back:{source}")
                 self._product(w, source, to)
 
@@ -146,7 +146,7 @@ class Backwards(Written):
         self._loads(w, "more")
         self.meet(w)
         for source in products_after(self.fused)[0]:
-            state = source[6:].split("@")[0]
+            state = state_of(source)
             self._product(w, source, f"before_grad_{state}")
         self.advance(w, ["dfed", "dunfed"], "-=")
         for name in self.maths.states:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foresay.kernels.recurrent.maths import delay
+from foresay.kernels.recurrent.maths import delay, state_of
 from foresay.kernels.recurrent.persistent_code import CACHED, Lines, Written
 from foresay.kernels.recurrent.spread import BJ, pieces
 from foresay.kernels.recurrent.triton_expressions import identifier, value_text
@@ -41,7 +41,7 @@ class Forwards(Written):
         """Adds a source's product to the gates that see it."""
         shape, number, lag = self.shape, self.sources.index(source), delay(source)
         if lag:
-            pointer = f"{identifier('state:' + source[6:].split('@')[0])} - {lag} * B * H"
+            pointer = f"{identifier('state:' + state_of(source))} - {lag} * B * H"
         else:
             pointer = identifier(f"operand:{source}")
         groups = pieces(self.fused.phases.seen[source])
