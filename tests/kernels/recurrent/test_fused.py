@@ -15,6 +15,8 @@ from foresay.kernels.recurrent.plain import run_plain
 B, T, D, H = 3, 6, 19, 37  # H: two vectors of sixteen and a tail of five
 SETTINGS = {"lstm-projected": {"projection": 5}}
 SCANS = {"mingru", "minlstm", "lru"}  # all steps at once, by a scan
+LIBRARY = {"lstm", "elman", "gru-cudnn"}  # torch's own functions
+DRAWING = {"zoneout", "dropped", "dropped-weights"}  # in training; the last two are idle otherwise
 CELLS = [name for name in parts.names("cell") if name not in SCANS]
 
 
@@ -89,7 +91,7 @@ def test_gpu_equals_plain(name, mask):
     reference = results(cell, torch.float64, "cuda", run_plain, mask)
     found = results(cell, torch.float32, "cuda", lambda *given: engine.run_fused(Loop, *given), mask)
     compare(reference, found, 2e-6)
-    if fits(fuse(cell.maths)):
+    if fits(fuse(cell.maths, training=cell.training)):
         run = lambda *given: engine.run_fused(Whole, *given)  # noqa: E731
         only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
         reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
@@ -108,23 +110,26 @@ def test_rows_may_lie_apart(name, monkeypatch):
     compare(reference, found, 2e-6)
 
 
+@pytest.mark.parametrize("training", [False, True], ids=["eval", "training"])
 @pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
 @pytest.mark.parametrize("name", CELLS)
-def test_encoder_fused_equals_plain(name, both, monkeypatch):
-    """Two layers with padding, and one way with a carried state too."""
+def test_encoder_fused_equals_plain(name, both, training, monkeypatch):
+    """Two layers with padding, and one way with a carried state too; in training modifiers draw the same for both."""
     from foresay.encode.recurrent import Recurrent
 
     torch.manual_seed(1)
     cell = {"kind": name, **SETTINGS.get(name, {})}
-    encoder = Recurrent(cell=parts.make("cell", cell), size=34, layers=2, bidirectional=both)
+    encoder = Recurrent(cell=parts.make("cell", cell), size=34, layers=2, bidirectional=both).train(training)
     encoder.build(D)
     x, mask = torch.randn(B, T, D), MASKS["padded"]
-    found = []
+    found, ran, whole = [], [], engine.run_fused
+    monkeypatch.setattr(engine, "WORTH", 0)
+    monkeypatch.setattr(engine, "run_fused", lambda *given: (ran.append(name), whole(*given))[1])
     for plain in ("1", "0"):
         monkeypatch.setenv("FORESAY_PLAIN", plain)
-        monkeypatch.setattr(engine, "WORTH", 0)
+        assert not ran
         dtype = torch.float64 if plain == "1" else torch.float32
-        encoder = encoder.to(dtype).eval()  # noise is drawn in its own type
+        encoder = encoder.to(dtype)
         encoder.zero_grad()
         given = x.to(dtype).requires_grad_()
         torch.manual_seed(2)
@@ -134,3 +139,8 @@ def test_encoder_fused_equals_plain(name, both, monkeypatch):
         (y * torch.linspace(-1, 1, y.numel()).view_as(y)).sum().backward()
         found.append(([y.detach()], [given.grad, *(p.grad for p in encoder.parameters())]))
     compare(*found, 5e-6)
+    idle = name in DRAWING - {"zoneout"} and not training
+    assert len(ran) == (0 if name in LIBRARY or idle else 4)
+    if name in DRAWING:
+        again = encoder(given, mask)[0]
+        assert torch.equal(again, encoder(given, mask)[0]) != training
