@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import permutations
 
 import pytest
@@ -16,6 +17,11 @@ from foresay.encode.cells.normed import Normed
 from foresay.encode.cells.shortcut import Shortcut
 from foresay.errors import UserError
 from foresay.kernels.recurrent import engine
+from foresay.kernels.recurrent.fuse import fuse
+from foresay.kernels.recurrent.persistent_backwards import Backwards
+from foresay.kernels.recurrent.persistent_forwards import Forwards
+from foresay.kernels.recurrent.spread import Shape, fits
+from foresay.kernels.recurrent.triton_expressions import identifier
 
 B, T, D, H = 2, 5, 3, 7
 MODIFIERS = {
@@ -192,6 +198,27 @@ def test_shortcut_around_a_state_called_past(monkeypatch, dtype):
         a = x[:, t] @ w.T + b + h[-1] @ u.T + h[-3] @ cell.get_parameter("weight_h_3").T
         h.append(a.tanh() + past)
         torch.testing.assert_close(y[:, t], h[-1])
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Dropped(cell=Kept()), lambda: Normed(cell=Shares()), lambda: Shortcut(cell=Past(), steps=2)]
+)
+def test_a_gpus_kernels_tell_the_names_apart(make):
+    """They write every key in letters, digits and underscores."""
+    cell = make()
+    cell.build(16, 16)
+    fused = fuse(cell.maths, training=True)
+    for kernel in (*fused.forwards, *fused.backwards):
+        loads = {key for part in kernel.parts for key in part.loads}
+        for keys in (set(kernel.arrays), loads):
+            assert len({identifier(key) for key in keys}) == len(keys)
+    if fits(fused):
+        for kind in (Forwards, Backwards):
+            writer = kind(fused, Shape(8, 4, 1024), masked=True)
+            (function,) = ast.parse("\n".join(writer.lines())).body
+            assert isinstance(function, ast.FunctionDef)
+            names = [argument.arg for argument in function.args.args]
+            assert len(names) == len(set(names))
 
 
 def test_gains_of_one_name_are_refused():
