@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.commands import Commands
 from tests.forks import Forks
 
-settings.register_profile("foresay", deadline=None)  # no test is timed
+settings.register_profile("foresay", deadline=None, max_examples=50)  # no test is timed
 settings.load_profile("foresay")
 
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
