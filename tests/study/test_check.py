@@ -136,7 +136,7 @@ def subject(cls: type[Cell]) -> Subject:
             cell.build(width, size)
             with torch.no_grad():
                 for parameter in cell.parameters():
-                    parameter.add_(0.3 * torch.randn_like(parameter))
+                    parameter.add_(0.3 * (contract.H / size) ** 0.5 * torch.randn_like(parameter))
             return cell.to(dtype).eval()
 
     return Given({})
@@ -199,6 +199,76 @@ def test_a_fused_loop_that_differs_fails(monkeypatch):
     assert found.passed is False and "differs from the plain loop by 0.0" in found.figure
 
 
+class Halving(Leaky):
+    """In training it does something else."""
+
+    def step(self, leak, new, h):
+        return {"h": super().step(leak, new, h)["h"] * (0.5 if self.training else 1.0)}
+
+
+class Fading(Leaky):
+    """Every step changes what the next one does: no loop that was worked out once can know."""
+
+    scale = 1.0
+
+    def step(self, leak, new, h):
+        self.scale *= 0.9
+        return {"h": super().step(leak, new, h)["h"] * self.scale}
+
+
+class Unfit(Leaky):
+    """Once built it cannot train."""
+
+    def step(self, leak, new, h):
+        if self.training and hasattr(self, "maths"):
+            raise ValueError("not trained")
+        return super().step(leak, new, h)
+
+
+class Choosy(Leaky):
+    """It sorts in training alone."""
+
+    def step(self, leak, new, h):
+        return super().step(leak, new.sort(1).values if self.training else new, h)
+
+
+def test_a_fused_form_that_is_of_another_mode_fails(monkeypatch):
+    from foresay.kernels.recurrent import engine
+
+    assert asked("fused", Halving).passed is True
+    whole = engine.fuse
+    monkeypatch.setattr(engine, "fuse", lambda maths, *, training: whole(maths, training=False))
+    found = asked("fused", Halving)
+    assert found.passed is False and found.figure.startswith("in training h differs from the plain loop by ")
+
+
+def test_a_step_that_changes_as_it_goes_fails():
+    found = asked("fused", Fading)
+    assert found.passed is False and "differs from the plain loop by " in found.figure
+
+
+def test_training_is_asked_too():
+    assert asked("fused", Unfit) == study.Checked("fused", False, "ValueError: not trained")
+    found = asked("fused", Choosy)
+    assert found.passed is None and found.figure == (
+        "no fused form in training: sort.default; the plain loop runs it there"
+    )
+
+
+def test_the_fused_loop_is_asked_for_whole_vectors_and_a_tail(monkeypatch):
+    """Wrong numbers in its seventeenth column are found."""
+    from foresay.kernels.recurrent import engine
+
+    whole = engine.run_fused
+
+    def off(*given):
+        kept, after = whole(*given)
+        return {key: torch.cat([v[..., :16], v[..., 16:] * 1.01], -1) for key, v in kept.items()}, after
+
+    monkeypatch.setattr(engine, "run_fused", off)
+    assert asked("fused", Leaky).passed is False
+
+
 def test_what_cannot_be_built_is_asked_nothing_else(tmp_path):
     (tmp_path / "bad.py").write_text(LEAKY.replace('return {"h"', 'return {"c"'))
     (only,) = study.check("bad.py:Leaky")
@@ -256,8 +326,9 @@ def test_the_command(tmp_path, call, monkeypatch):
 
 @pytest.mark.parametrize("recipe", described("cell"), ids=label)
 def test_every_built_in_cell_can_be_asked(recipe):
-    for clause in (contract.builds, contract.shapes, contract.padding, contract.saved):
-        assert study.asked(clause, Subject(recipe)).passed is True
+    for clause in (contract.builds, contract.shapes, contract.padding, contract.fused, contract.saved):
+        found = study.asked(clause, Subject(recipe))
+        assert found.passed is True, found
 
 
 def test_stages_and_built_in_cells_hold():
