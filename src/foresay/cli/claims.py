@@ -16,7 +16,7 @@ def claims(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The claim to run; without it, a list.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small: a minute on two cores.")] = False,
     report: Annotated[bool, typer.Option("--report", help="One HTML page of what was run.")] = False,
-    seed: Annotated[int, typer.Option(help="The same seed, the same numbers.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed, the same numbers on one machine.")] = 1,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="By default runs/claims.")] = None,
     as_json: Json = False,
 ) -> None:
