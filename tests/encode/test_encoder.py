@@ -55,6 +55,16 @@ def test_a_state_whose_rows_do_not_agree(recipe):
 
 
 @carrying
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_state_of_other_rows_than_x(recipe, rows):
+    encoder = build(recipe)
+    assert f"state has {rows} rows and x has 2" in refused(encoder, encoder.begin(rows))
+    for call in (encoder.layers, encoder.trace):
+        with pytest.raises(UserError, match=f"state has {rows} rows and x has 2"):
+            call(torch.randn(B, T, D), state=encoder.begin(rows))
+
+
+@carrying
 def test_a_state_of_another_width(recipe):
     """Every tensor with one more axis."""
     encoder = build(recipe)

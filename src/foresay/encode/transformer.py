@@ -79,13 +79,14 @@ class Transformer(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition)
+        self.admit(state, condition, rows=len(x))
         outputs, state = self._run(x, mask, state, starts)
         return outputs[-1], state
 
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
+        self.admit(state, rows=len(x))
         return self._run(x, mask, state, starts)[0]
 
     def _run(
