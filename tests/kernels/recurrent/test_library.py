@@ -6,8 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from foresay import parts
 from foresay.errors import UserError
+from foresay.kernels.recurrent import engine
+from foresay.kernels.recurrent.engine import run_fused
 from foresay.kernels.recurrent.library import Library, find_ends, side_by_side
+from foresay.kernels.recurrent.plain import run_plain
 
 B, T, D, H = 4, 5, 3, 7
 LENGTHS = [2, 5, 0, 4]
@@ -117,3 +121,22 @@ def test_states_of_other_rows_are_refused(name, mask):
         wrong = {key: torch.randn(rows, H, dtype=torch.float64) for key in states}
         with pytest.raises(UserError, match=f"state h has {rows} rows and x has 4; pass a row for each of x"):
             library.run(x, wrong, mask)
+
+
+def test_when_the_engine_runs_instead(monkeypatch):
+    """On a CPU: torch's LSTM is fused already, its GRU and RNN are not; small work and other types stay with torch."""
+    ran = []
+    monkeypatch.setattr(engine, "run_plain", lambda *given: ran.append("plain") or run_plain(*given))
+    monkeypatch.setattr(engine, "run_fused", lambda *given: ran.append("fused") or run_fused(*given))
+    taken = ["fused"] if engine.library() is not None else []
+    for name, expected in {"lstm": [], "gru-cudnn": taken, "elman": taken}.items():
+        cell = parts.make("cell", {"kind": name})
+        cell.build(8, 64)
+        x = torch.randn(64, engine.WORTH // 64 // 64, 8)
+        for given, wanted in ((x, expected), (x[:, 1:2], []), (x.double(), [])):
+            cell.to(given.dtype)
+            ran.clear()
+            cell.run(given, cell.begin(given))
+            assert ran == wanted, (name, given.shape, given.dtype)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert not engine.beats_library(cell.maths, x, name, training=False)

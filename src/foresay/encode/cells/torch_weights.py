@@ -39,7 +39,9 @@ class TorchCell(Cell):
         return self.bias_ih + self.bias_hh
 
     def run(self, x: Tensor, memory: Memory, mask: Tensor | None = None) -> tuple[Tensor, Memory]:
-        if self.function is None or plain() or x.shape[1] == 0 or beats_library(self.maths, x, training=self.training):
+        if self.function is None or plain() or x.shape[1] == 0:
+            return super().run(x, memory, mask)
+        if beats_library(self.maths, x, self.function, training=self.training):
             return super().run(x, memory, mask)
         states = {name: memory[name] for name in self.states}  # in torch's order, in which no file keeps them
         return Library(getattr(torch, self.function), self._weights(), self.training).run(x, states, mask)

@@ -61,6 +61,7 @@ class Part:
 class Kernel:
     name: str
     parts: tuple[Part, ...]
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # what backends made of it
 
     @property
     def arrays(self) -> tuple[str, ...]:

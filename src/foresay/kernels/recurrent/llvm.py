@@ -48,8 +48,11 @@ def _compiled(text: str) -> Any:
 
 def compile_kernel(kernel: Kernel, *, masked: bool, team: bool = False) -> tuple[int, tuple[str, ...]]:
     """The address of the kernel as a function, of a thread's share of it for a team; the arrays of its table."""
-    text, arrays = write(kernel, masked=masked, team=team)
-    return _compiled(text).get_function_address(f"{kernel.name}{SHARE if team else ''}"), arrays
+    key = ("llvm", masked, team)
+    if key not in kernel.derived:
+        text, arrays = write(kernel, masked=masked, team=team)
+        kernel.derived[key] = _compiled(text).get_function_address(f"{kernel.name}{SHARE if team else ''}"), arrays
+    return kernel.derived[key]
 
 
 def bind(kernel: Kernel, arrays: Arrays) -> Callable[[int], None]:

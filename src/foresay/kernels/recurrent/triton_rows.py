@@ -6,6 +6,7 @@ It serves what the persistent kernel does not: float32, sums along rows (layer n
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from foresay.kernels.recurrent.arrays import Arrays
 from foresay.kernels.recurrent.fuse import Access, Kernel, Part, Store
@@ -75,11 +76,18 @@ def _at(access: Access) -> str:
     return f"{name} + {step}b * {name}_row + {access.column} + j"
 
 
+def compile_kernel(kernel: Kernel, *, masked: bool) -> tuple[Any, tuple[str, ...]]:
+    """The kernel as a Triton function, and its arrays in order."""
+    key = ("triton", masked)
+    if key not in kernel.derived:
+        text, arrays = write(kernel, masked=masked)
+        kernel.derived[key] = getattr(load(text), kernel.name), arrays
+    return kernel.derived[key]
+
+
 def bind(kernel: Kernel, arrays: Arrays) -> Callable[[int], None]:
     """A compiled kernel on these arrays: called with the step."""
-    masked = "mask" in arrays
-    text, order = write(kernel, masked=masked)
-    function = getattr(load(text), kernel.name)
+    function, order = compile_kernel(kernel, masked="mask" in arrays)
     given = []
     for name in order:
         tensor = arrays[name]
