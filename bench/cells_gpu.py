@@ -24,6 +24,7 @@ from bench.figure import close
 from foresay import parts
 from foresay.encode.cells.cell import Cell
 from foresay.kernels.recurrent.plain import run_plain
+from foresay.kernels.switch import as_graph
 
 SIZES = {
     "B32 T256 H512": (32, 256, 512),
@@ -53,12 +54,12 @@ def captured(call: Callable[[], None]) -> Callable[[], None]:
     """The same work as a CUDA graph."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
+    with as_graph(), torch.cuda.stream(stream):
         for _ in range(3):
             call()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with as_graph(), torch.cuda.graph(graph):
         call()
     return graph.replay
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foresay.kernels.switch import plain
+from foresay.kernels.switch import as_graph, in_graph, plain
 
 
 @pytest.mark.parametrize(("value", "expected"), [("", False), ("0", False), ("1", True), ("yes", True), ("00", True)])
@@ -18,3 +18,12 @@ def test_off_when_nothing_is_said_and_read_anew_each_time(monkeypatch: pytest.Mo
     assert plain() is False
     monkeypatch.setenv("FORESAY_PLAIN", "1")
     assert plain() is True
+
+
+def test_a_graph_ends_with_its_block():
+    with pytest.raises(KeyError), as_graph():
+        with as_graph():
+            assert in_graph()
+        assert in_graph()
+        raise KeyError
+    assert not in_graph()

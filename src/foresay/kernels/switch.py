@@ -1,10 +1,29 @@
-"""The switch between fast paths and their plain twins: `FORESAY_PLAIN=1` runs the plain ones."""
+"""The switches between ways to run: `FORESAY_PLAIN=1` runs the plain twins, `as_graph` what suits a CUDA graph."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_in_graph = ContextVar("in_graph", default=False)
 
 
 def plain() -> bool:
     """True when the environment asks for the plain twins; read at each call, so a test may turn it."""
     return os.environ.get("FORESAY_PLAIN", "0") not in ("", "0")
+
+
+@contextmanager
+def as_graph() -> Iterator[None]:
+    """What runs in here becomes a CUDA graph, or rehearses one: it costs nothing to launch many small kernels."""
+    before = _in_graph.set(True)
+    try:
+        yield
+    finally:
+        _in_graph.reset(before)
+
+
+def in_graph() -> bool:
+    return _in_graph.get()

@@ -28,6 +28,7 @@ from torch import Tensor
 
 from foresay.data.batch import Batch
 from foresay.encode.encoder import State, detach, flatten_state, map_state
+from foresay.kernels.switch import as_graph
 from foresay.models.task import Task
 from foresay.train.clip import Clip, gradient_norm
 
@@ -189,7 +190,8 @@ class Graphs:
 
     def _whole(self, batches: list[Batch], fresh: bool, rehearsal: bool = False) -> None:
         """The step itself, as it is captured."""
-        loss, state = self.backward(batches, None if fresh else self.carried)
+        with as_graph():
+            loss, state = self.backward(batches, None if fresh else self.carried)
         norm = gradient_norm(self.model)
         if self.clip is not None:
             divisor = self.clip.divisor(norm, self.limit)

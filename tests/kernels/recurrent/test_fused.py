@@ -12,7 +12,7 @@ from foresay import parts
 from foresay.kernels.recurrent import engine
 from foresay.kernels.recurrent.plain import run_plain
 
-B, T, D, H = 3, 6, 19, 37  # H: two vectors of sixteen and a tail of five
+B, T, D, H = 3, 9, 19, 37  # T: enough for packed products; H: two vectors of sixteen and a tail of five
 SETTINGS = {"lstm-projected": {"projection": 5}}
 SCANS = {"mingru", "minlstm", "lru"}  # all steps at once, by a scan
 LIBRARY = {"lstm", "elman", "gru-cudnn"}  # torch's own functions
@@ -63,7 +63,7 @@ def compare(reference, found, tolerance):
             assert (expected - value.double()).norm() < tolerance * expected.norm()
 
 
-MASKS = {"whole": None, "padded": torch.arange(T) < torch.tensor([[6], [3], [1]])}
+MASKS = {"whole": None, "padded": torch.arange(T) < torch.tensor([[T], [3], [1]])}
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
@@ -91,11 +91,30 @@ def test_gpu_equals_plain(name, mask):
     reference = results(cell, torch.float64, "cuda", run_plain, mask)
     found = results(cell, torch.float32, "cuda", lambda *given: engine.run_fused(Loop, *given), mask)
     compare(reference, found, 2e-6)
-    if fits(fuse(cell.maths, training=cell.training)):
-        run = lambda *given: engine.run_fused(Whole, *given)  # noqa: E731
-        only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
-        reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
+    only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
+    reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
+    for function in (Loop, Whole) if fits(fuse(cell.maths, training=cell.training)) else (Loop,):
+        run = lambda *given, function=function: engine.run_fused(function, *given)  # noqa: E731
         compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True, only_y=only_y), 2e-2)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_what_a_graph_prefers():
+    """With 64 rows to a program many small kernels are faster than one, where it costs nothing to launch them."""
+    from foresay.kernels.recurrent.loop import Loop
+    from foresay.kernels.recurrent.persistent import Whole
+    from foresay.kernels.switch import as_graph
+
+    cell = parts.make("cell", {"kind": "lstm"})
+    cell.build(64, 650)
+    cell = cell.to("cuda", torch.bfloat16)
+    for rows, expected in ((128, Loop), (20, Whole)):
+        x = torch.randn(rows, 16, 64).to("cuda", torch.bfloat16)
+        inputs = cell.inputs(x, cell.begin(x), None)
+        assert engine.choose(cell.maths, inputs) is Whole
+        with as_graph():
+            assert engine.choose(cell.maths, inputs) is expected
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "peephole", "mogrifier", "lstm-projected", "shortcut"])

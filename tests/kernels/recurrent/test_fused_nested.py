@@ -1,6 +1,7 @@
 """Modifiers around cells of several stages, and around each other, on the fused path against the plain loop in float64.
 
-The same tolerance as for the cells: 2e-6 of a tensor's norm, in float32.
+Tolerance: 1e-5 of a tensor's norm, in float32: nine steps through two norms leave the plain loop itself 5e-6 off, the
+fused one 4.4e-6.
 """
 
 from __future__ import annotations
@@ -35,4 +36,4 @@ def test_nested_equals_plain(recipe, mask):
             parameter.add_(torch.randn_like(parameter) * 0.1)
     reference = results(cell, torch.float64, "cpu", run_plain, mask)
     found = results(cell, torch.float32, "cpu", lambda *given: engine.run_fused(Loop, *given), mask)
-    compare(reference, found, 2e-6)
+    compare(reference, found, 1e-5)

@@ -1,5 +1,8 @@
 """Tracing: what a phase computes becomes operations; equal ones once, needless ones not at all."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -68,6 +71,7 @@ def test_a_mean_knows_the_width():
         (lambda a: (a @ a.t() @ a,), "t.default"),
         (lambda a: (a.sum(0, keepdim=True) + a,), "sum over axes"),
         (lambda a: (a.sum(1)[:, None] + a,), "sum over axes"),
+        (lambda a: (a.sum(1, keepdim=True, dtype=torch.float64).float() + a,), "sum with dtype"),
         (lambda a: (a**1.7,), "exponent 1.7"),
         (lambda a: (torch.cumsum(a, 1),), "cumsum"),
     ],
@@ -75,3 +79,15 @@ def test_a_mean_knows_the_width():
 def test_what_is_not_pointwise_is_named(function, said):
     with pytest.raises(NotPointwise, match=said):
         trace(Operations(), function, ["a"], [3])
+
+
+def test_torchs_compiler_stays_out():
+    """Importing it takes a second, at every start of a program that runs a fused cell."""
+    code = """
+import sys
+from foresay.kernels.recurrent.operations import Operations
+from foresay.kernels.recurrent.tracing import trace_derivative
+trace_derivative(Operations(), lambda a: (a.tanh(),), ["a"], [3], ["g"])
+sys.exit("torch._dynamo" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,7 +1,7 @@
 """Picks the way a recurrence runs: fused where it pays, else the plain loop.
 
-The choice depends on the maths, shapes, dtype and device alone, never on time or chance, so that a run gives the same
-bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere.
+The choice depends on the maths, shapes, dtype, device and whether the step becomes a CUDA graph, never on time or
+chance, so that a run gives the same bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from foresay.kernels.recurrent.products import library
 from foresay.kernels.recurrent.spread import spread
 from foresay.kernels.recurrent.tracing import NotPointwise
 from foresay.kernels.recurrent.values import read_values
-from foresay.kernels.switch import plain
+from foresay.kernels.switch import in_graph, plain
 
 Kept = dict[str, Tensor]
+MANY = 32  # rows of a program of the persistent kernel above which the loop is faster, where launches cost nothing
 WORTH = 1 << 18  # elements of all gates and steps under which compiling takes longer than the plain loop
 
 
@@ -63,7 +64,8 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
         return Loop if fed.dtype == torch.float32 else None
     if not fed.is_cuda or fed.dtype not in (*HALF, torch.float32):
         return None
-    if fed.dtype not in HALF or spread(fused, fed.shape[1], fed.device) is None:
+    shapes = spread(fused, fed.shape[1], fed.device) if fed.dtype in HALF else None
+    if shapes is None or (in_graph() and shapes[0].rows > MANY):
         return Loop
     from foresay.kernels.recurrent.persistent import Whole
 

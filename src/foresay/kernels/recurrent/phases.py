@@ -5,7 +5,7 @@ Within a phase the cell's stages are joined into one function, so that it become
 give is told apart by a number: `new:c`, then `new:c#1`. The one that is multiplied, else the first, has none.
 
 Everything a phase reads is per element of (B, width): what later phases need of earlier ones they compute again from
-the gates, which the engine keeps for the way back.
+the gates, which the engine keeps for the way back, or read back where it was multiplied and so is kept too (`fuse`).
 """
 
 from __future__ import annotations

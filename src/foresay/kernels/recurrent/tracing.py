@@ -69,6 +69,11 @@ class _Notes(TorchDispatchMode):
         self.truths: set[Value] = set()
         self.summed: dict[Value, int] = {}  # what is one number for a row -> the width of what was summed
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: torch would import its compiler, a second long, to keep it from reading this."""
+        return False
+
     def take(self, value: Value, tensor: Tensor) -> Tensor:
         self.names[tensor.data_ptr()] = value
         self.kept.append(tensor)
@@ -228,7 +233,9 @@ def _sign(operations: Operations, a: Value) -> Value:
 
 
 def _reduce(kind: str) -> Callable[..., Value]:
-    def reduce(operations: Operations, a: Value, axes: Sequence[int] = (), keep: bool = False, **_: Any) -> Value:
+    def reduce(operations: Operations, a: Value, axes: Sequence[int] = (), keep: bool = False, **given: Any) -> Value:
+        if given:
+            raise NotPointwise(f"{kind} with {', '.join(given)}")
         if not keep or [axis % 2 for axis in axes] != [1]:
             raise NotPointwise(f"{kind} over axes {list(axes)}; along a row with keepdim=True it is fused")
         return operations.add(f"row_{kind}", a)
