@@ -1,8 +1,9 @@
 """Every cell on its fused path gives what the plain loop gives in float64: values and all gradients.
 
 Tolerances, as the length of the difference over the length of the reference: 2e-6 in float32 (a step's sums are in
-another order, and on a CPU exp and tanh are polynomials good to a few units in the last place); 2e-2 in bfloat16, where
-the plain loop itself is off by 1e-2.
+another order, and on a CPU exp and tanh are polynomials good to a few units in the last place), 5e-6 on a GPU, where
+tanh is made of exp and loses digits near 0 (2.3e-6 found, of a normed LSTM); 2e-2 in bfloat16, where the plain loop
+itself is off by 1e-2.
 """
 
 import pytest
@@ -90,7 +91,7 @@ def test_gpu_equals_plain(name, mask):
     cell = make(name)
     reference = results(cell, torch.float64, "cuda", run_plain, mask)
     found = results(cell, torch.float32, "cuda", lambda *given: engine.run_fused(Loop, *given), mask)
-    compare(reference, found, 2e-6)
+    compare(reference, found, 5e-6)
     only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
     reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
     for function in (Loop, Whole) if fits(fuse(cell.maths, training=cell.training)) else (Loop,):

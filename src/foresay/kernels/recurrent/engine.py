@@ -20,7 +20,7 @@ from foresay.kernels.recurrent.values import read_values
 from foresay.kernels.switch import in_graph, plain
 
 Kept = dict[str, Tensor]
-MANY = 32  # rows of a program of the persistent kernel above which the loop is faster, where launches cost nothing
+MANY = 32  # rows of the persistent kernel's programs above which four gates crowd them: a graph of small kernels wins
 WORTH = 1 << 18  # elements of all gates and steps under which compiling takes longer than the plain loop
 
 
@@ -65,7 +65,7 @@ def choose(maths: Maths, inputs: Inputs) -> type | None:
     if not fed.is_cuda or fed.dtype not in (*HALF, torch.float32):
         return None
     shapes = spread(fused, fed.shape[1], fed.device) if fed.dtype in HALF else None
-    if shapes is None or (in_graph() and shapes[0].rows > MANY):
+    if shapes is None or (in_graph() and shapes[0].rows > MANY and len(maths.gates) > 3):
         return Loop
     from foresay.kernels.recurrent.persistent import Whole
 
