@@ -26,6 +26,7 @@ ORDER = [
     "kernels",
     "text",
     "data",
+    "counts",
     "embed",
     "encode",
     "output",

@@ -64,9 +64,12 @@ def test_every_built_in_recipe_says_what_it_is(name):
     assert recipe.is_recipe(name)
 
 
+OWN = [setting.name for setting in parts.settings_of(parts.find("task", "ngram"))]
+
+
 def test_every_default_is_filled_in():
     told = complete(SMALL).as_dict()
-    assert list(told) == ["version", "task", "add", "data", "tokens", "train", "seed", "deterministic"]
+    assert list(told) == ["version", "task", *OWN, "data", "tokens", "train", "seed", "deterministic"]
     assert told["tokens"]["kind"] == "subwords" and told["seed"] == 1 and told["deterministic"] is False
     for kind in ("data", "tokens", "train"):
         settings = parts.settings_of(parts.find(kind, told[kind]["kind"]))
@@ -176,9 +179,9 @@ def test_the_order_of_words_does_not_matter(words):
 
 
 def test_a_changed_task_drops_the_settings_of_the_old_one():
-    raw, notes = override(read("lstm"), ["task=ngram", "add=0.5"])
+    raw, notes = override(read("lstm"), ["task=ngram", "order=4"])
     assert notes == ["task is now ngram: dropped embedding, encoder, output"]
-    assert complete(raw).task.add == 0.5
+    assert complete(raw).task.order == 4
 
 
 def test_override_opens_a_part_given_by_name():
@@ -273,7 +276,9 @@ def test_data_and_task_are_needed():
 
 
 def test_a_key_that_is_no_text():
-    assert refused(complete, SMALL | {5: 1}).startswith("5 is no setting of a ngram recipe; allowed: add, version")
+    assert refused(complete, SMALL | {5: 1}).startswith(
+        f"5 is no setting of a ngram recipe; allowed: {', '.join(OWN)}, version"
+    )
 
 
 def test_reading_what_is_no_recipe(tmp_path: Path):

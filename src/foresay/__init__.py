@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from foresay.run import Run, Scored, load
     from foresay.start import train
     from foresay.study.compare import compare
+    from foresay.study.mix import mix
     from foresay.study.rate import find_rate
     from foresay.study.vocabulary.survey import vocabulary
 
@@ -39,6 +40,7 @@ __all__ = [
     "compare",
     "find_rate",
     "load",
+    "mix",
     "prepare",
     "stage",
     "train",
@@ -55,6 +57,7 @@ _HOMES = {
     "compare": "foresay.study.compare",
     "find_rate": "foresay.study.rate",
     "load": "foresay.run",
+    "mix": "foresay.study.mix",
     "prepare": "foresay.ready",
     "stage": "foresay.encode.cells.cell",
     "train": "foresay.start",

@@ -51,6 +51,7 @@ HOMES = {
     "phrases": "foresay.text",
     "data": "foresay.data",
     "batches": "foresay.data",
+    "smoothing": "foresay.counts",
     "embedding": "foresay.embed",
     "positions": "foresay.embed",
     "cell": "foresay.encode.cells",

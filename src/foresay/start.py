@@ -253,6 +253,8 @@ def _count(model: Any, recipe: Recipe, prepared: Prepared, folder: Path, watch: 
     began = time.perf_counter()
     with watch.stage("counting") as tell:
         model.fit(prepared.train, tell)
+    for note in model.notes:
+        watch.note(note)
     seconds, valid = time.perf_counter() - began, None
     line: dict[str, Any] = {"step": 1, "tokens": len(prepared.train), "seconds": round(seconds, 3)}
     if prepared.valid is not None:
@@ -292,7 +294,12 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
     if valid is None:
         return
     guessing = math.log(results["vocabulary"])
-    if not valid["loss"] < guessing:
+    if valid["impossible"]:
+        watch.note(
+            f"warning: {valid['impossible']:,} validation tokens have probability 0, so perplexity is infinite; a "
+            "smoothing other than none gives them some"
+        )
+    elif not valid["loss"] < guessing:
         watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): lower train.lr")
     if valid["unknown"] > 0.005:
         watch.note(

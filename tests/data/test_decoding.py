@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foresay.data.compressed import NotText
@@ -30,6 +30,9 @@ def test_every_encoding(encoding):
     assert decoded(("\ufeff" + text).encode(), "utf-8") == (text, 0)
 
 
+@example(content=b"\xef", size=1)
+@example(content=b"\xef\xbb", size=3)
+@example(content=b"\xef\xbb\xbf\xef\xbb\xbf", size=2)
 @given(content=st.binary(max_size=30), size=st.integers(1, 9))
 def test_replacing_is_what_python_does_and_is_counted(content, size):
     content = content.replace(b"\0", b"")
@@ -37,6 +40,11 @@ def test_replacing_is_what_python_does_and_is_counted(content, size):
     assert text == content.decode("utf-8-sig", "replace")
     own = content.decode("utf-8-sig", "ignore").count("\ufffd")
     assert replaced == text.count("\ufffd") - own
+
+
+def test_half_a_mark_is_no_text():
+    with pytest.raises(NotText, match=r"is not UTF-8: byte 0xEF at offset 0"):
+        decoded(b"\xef\xbb", "utf-8")
 
 
 def test_which_byte_is_wrong():

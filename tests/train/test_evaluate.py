@@ -15,9 +15,10 @@ from foresay.data.buckets import Buckets
 from foresay.data.packed import Packed
 from foresay.data.prepare import Prepared
 from foresay.data.streams import Streams
+from foresay.models.ngram import Ngram
 from foresay.models.task import Task
 from foresay.text.characters import Characters
-from foresay.text.tokens import START, STOP
+from foresay.text.tokens import START, STOP, UNK
 from foresay.train.evaluate import Measured, _interval, evaluate
 from tests.train.made import model_for, prepared_text
 
@@ -106,8 +107,32 @@ def test_the_share_of_unknown_tokens(unit: str, tiny: dict, tmp_path: Path) -> N
     rare = sum(TEXT.count(c) == 1 for c in TEXT)
     assert rare > 3
     batches = Streams(rows=2, chunk=7) if unit == "document" else Buckets(tokens=48)  # padded on the right
-    measured = evaluate(model_for(tiny, len(known.tokens)), batches, known.train)
+    model = model_for(tiny, len(known.tokens)).eval()
+    measured = evaluate(model, batches, known.train)
     assert measured.unknown == rare / measured.tokens == measured.as_dict()["unknown"]
+    total = unseen = 0.0
+    state = None
+    for batch in batches.evaluation(known.train):
+        with torch.no_grad():
+            log_probs, state = model.measure(batch, state)
+        total -= float(log_probs.sum())
+        unseen -= float(log_probs[batch.targets == UNK].sum())
+    assert measured.known_loss == pytest.approx((total - unseen) / (measured.tokens - rare), rel=1e-5)
+    assert measured.as_dict()["perplexity_of_known"] == pytest.approx(math.exp(measured.known_loss))
+
+
+def test_tokens_that_are_held_for_impossible_are_counted(tmp_path: Path) -> None:
+    """Of the second half of a text, by an n-gram without smoothing of the first half."""
+    text = prepared_text(tmp_path / "text.txt", "abab" * 5 + "c", Characters())
+    seen = prepared_text(tmp_path / "seen.txt", "abab" * 5, text.tokens)
+    model = Ngram(order=2, smoothing="none")
+    model.build(len(text.tokens))
+    model.fit(seen.train)
+    measured = evaluate(model, Streams(rows=1, chunk=7), text.train)
+    about = measured.as_dict()
+    assert measured.impossible == about["impossible"] == 1  # c; the end after it was not seen after c, but alone it was
+    assert about["perplexity"] == about["perplexity_of_known"] == math.inf
+    assert about["perplexity_interval"] == [math.inf, math.inf]
 
 
 def test_evaluation_leaves_no_trace(model: Task, document: Prepared) -> None:

@@ -32,12 +32,17 @@ def evaluate(
     if as_json:
         show_json(measured.as_dict())
         return
-    low, high = measured.as_dict()["perplexity_interval"]
+    about = measured.as_dict()
+    low, high = about["perplexity_interval"]
     show(f"loss                {measured.loss:.4f} nats per token")
     show(f"perplexity          {measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})")
     show(f"bits per character  {measured.bits_per_character:.4f}")
     show(f"bits per byte       {measured.bits_per_byte:.4f}")
+    if measured.unknown:
+        show(f"  of known tokens   {about['perplexity_of_known']:.3f}")
     show(f"tokens              {measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %")
+    if measured.impossible:
+        show(f"impossible          {measured.impossible:,} tokens have probability 0; a smoothing gives them some")
 
 
 @app.command()

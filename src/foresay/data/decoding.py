@@ -40,11 +40,11 @@ class Decoded(Buffered):
     def __init__(self, file: Readable, encoding: str, replace: bool):
         super().__init__()
         self.encoding = check_encoding(encoding)
-        name = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
         self.file = file
-        self.decoder = codecs.getincrementaldecoder(name)("replace" if replace else "strict")
+        self.decoder = codecs.getincrementaldecoder(self.encoding)("replace" if replace else "strict")
         # Reads beside the other: what only the first one has as U+FFFD was put there by it.
-        self.without = codecs.getincrementaldecoder(name)("ignore") if replace else None
+        self.without = codecs.getincrementaldecoder(self.encoding)("ignore") if replace else None
+        self.begun = self.encoding != "utf-8"  # or a mark may come first, which is no text
         self.offset = self.replaced = 0
 
     def more(self, size: int) -> bytes:
@@ -55,6 +55,8 @@ class Decoded(Buffered):
                 raise NotText(problem)
             text = self._decode(content)
             self.offset += len(content)
+            if text and not self.begun:  # not by utf-8-sig, which loses the beginning of a mark at the end of a file
+                text, self.begun = text.removeprefix("\ufeff"), True
         if "\0" in text:
             raise NotText("is binary: it holds zero bytes; give text, or say its encoding")
         return text.encode("utf-8", "replace")

@@ -1,8 +1,7 @@
-"""Bigram by counts, with add-k smoothing: a sequence model without gradients.
+"""n-grams of any order by counts: a sequence model without gradients.
 
-    P(w | u) = (c(u, w) + k) / (c(u) + k V)
-
-Counts are kept sparse: the sorted keys u * V + w and how often each was seen. The state is the last symbol.
+The state is a context of the model's table: the longest end of what was consumed that the table knows. See
+counts/table.py for how it is walked, counts/smoothing.py for what the probabilities are.
 """
 
 from __future__ import annotations
@@ -13,115 +12,104 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from foresay.counts.count import count
+from foresay.counts.smoothing import Add, Smoothing
+from foresay.counts.table import Table, build
+from foresay.counts.train import train
 from foresay.data.batch import Batch
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.models.task import Task, masked
-from foresay.parts import Rate, part
-from foresay.text.tokens import START, STOP
+from foresay.parts import Amount, Count, Size, part
 
-BLOCK = 1 << 22  # tokens counted at a time
+MEGABYTE = 1 << 20
 
 
 @part("task", "ngram")
 class Ngram(Task):
-    """Bigram counts with add-k smoothing."""
+    """n-grams by counts, smoothed."""
 
-    keys: Tensor
-    counts: Tensor
-    totals: Tensor  # c(u)
+    table: Table
 
-    def __init__(self, add: Rate = 0.1):
+    def __init__(
+        self,
+        order: Size = 3,
+        smoothing: Smoothing | str = "modified-kneser-ney",
+        cut: list[Count] | None = None,
+        prune: Amount = 0.0,
+        memory: Size = 1024,
+    ):
         super().__init__()
-        self.add = add
+        self.order, self.smoothing, self.cut, self.prune, self.memory = order, smoothing, cut or [], prune, memory
+        self.notes: list[str] = []  # what a person should know of it
 
     def build(self, vocabulary: int) -> None:
         self.vocabulary = vocabulary
-        self._take(torch.zeros(0, dtype=torch.long), torch.zeros(0, dtype=torch.long))
+        assert isinstance(self.smoothing, Smoothing)
+        nothing = count(Nothing(), 1, vocabulary)
+        self.table = build(nothing, Add().estimate(nothing, [np.ones(vocabulary, bool)]))
 
     def fit(self, shards: Shards, on_progress: Callable[[float], None] | None = None) -> None:
-        """Counts every pair of neighbours; <start> stands before each document."""
-        keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        for begin in range(0, len(shards), BLOCK):
-            end = min(begin + BLOCK, len(shards))
-            tokens = shards.slice(max(begin - 1, 0), end).astype(np.int64)
-            before = tokens[:-1] if begin else np.concatenate([[STOP], tokens[:-1]])
-            after = tokens[1:] if begin else tokens
-            before = np.where(before == STOP, START, before)
-            keys, counts = _merge(keys, counts, *np.unique(before * self.vocabulary + after, return_counts=True))
-            if on_progress:
-                on_progress(end / len(shards))
-        self._take(torch.from_numpy(keys), torch.from_numpy(counts))
+        """Counts every n-gram; <start> stands before each document. Never more than `memory` megabytes are sorted."""
+        assert isinstance(self.smoothing, Smoothing)
+        self.table, self.notes = train(
+            shards,
+            self.vocabulary,
+            self.order,
+            self.smoothing,
+            cut=self.cut,
+            prune=self.prune,
+            limit=self.memory * MEGABYTE,
+            tell=on_progress,
+        )
 
     def size(self) -> int:
-        return len(self.counts)
+        """How many n-grams there are, of all orders."""
+        return int(self.table.orders[-1]) - 1
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {name: torch.from_numpy(array) for name, array in self.table.arrays().items()}
 
     def restore(self, tensors: dict[str, Tensor], source: str = "the checkpoint") -> None:
-        if tensors.keys() != {"keys", "counts"}:
+        if tensors.keys() != self.table.arrays().keys():
             super().restore(tensors, source)  # names what differs
-        keys, counts = tensors["keys"], tensors["counts"]  # as many as were seen: no fixed shape
-        if keys.shape != counts.shape or (len(keys) and int(keys[-1]) >= self.vocabulary**2):
-            raise UserError(f"{source} is of another recipe: keys differs; use the run's own recipe.yaml")
-        self._take(keys, counts)
-
-    def _take(self, keys: Tensor, counts: Tensor) -> None:
-        self.register_buffer("keys", keys)
-        self.register_buffer("counts", counts)
-        totals = torch.zeros(self.vocabulary, dtype=torch.long, device=keys.device)
-        totals.index_add_(0, keys // self.vocabulary, counts)
-        self.register_buffer("totals", totals, persistent=False)
+        table = Table(**{name: np.ascontiguousarray(tensor.cpu().numpy()) for name, tensor in tensors.items()})
+        wrong = table.what_is_wrong(self.vocabulary)
+        if wrong is not None:
+            raise UserError(f"{source} is of another recipe: {wrong} differs; use the run's own recipe.yaml")
+        self.table = table
 
     def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         assert batch.ids is not None and batch.targets is not None
-        log_probs = self._log_prob(batch.ids, batch.targets)
-        state = state if state is not None and not batch.fresh else self.begin(len(batch.ids))
-        return masked(log_probs, batch.mask), self._after(batch.targets, batch.mask, state)
+        if state is None or batch.fresh:  # what stands before the first target is all that is known
+            first = batch.ids[:, 0].cpu() if batch.ids.shape[1] else torch.zeros(len(batch.ids), dtype=torch.long)
+            state = {"context": torch.from_numpy(self.table.after[1 + first.numpy()].astype(np.int64))}
+        return self.score(batch.targets, batch.mask, state=state)
 
     def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
-        return {"last": torch.full((rows,), START, device=self.device)}
+        return {"context": torch.full((rows,), self.table.start)}
 
     def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
-        state = self._after(ids, mask, state)
-        last = state["last"]
-        rows = torch.full((len(last), self.vocabulary), self.add, dtype=torch.float64, device=last.device)
-        low = torch.searchsorted(self.keys, last * self.vocabulary)
-        width = torch.searchsorted(self.keys, (last + 1) * self.vocabulary) - low
-        row = torch.repeat_interleave(torch.arange(len(last), device=last.device), width)
-        first = torch.repeat_interleave(low - (width.cumsum(0) - width), width)
-        found = first + torch.arange(int(width.sum()), device=last.device)
-        rows[row, self.keys[found] % self.vocabulary] += self.counts[found].double()
-        return (rows / rows.sum(1, keepdim=True)).log().float(), state
+        _, state = self.score(ids, mask, state=state)
+        rows = self.table.rows(state["context"].cpu().numpy())
+        return torch.from_numpy(rows).to(ids.device), state
 
     def score(
         self, ids: Tensor, mask: Tensor | None = None, condition: Tensor | None = None, state: State | None = None
     ) -> tuple[Tensor, State]:
-        state = state if state is not None else self.begin(len(ids))
-        before = torch.cat([state["last"][:, None], ids[:, :-1]], 1)
-        return masked(self._log_prob(before, ids), mask), self._after(ids, mask, state)
-
-    def _log_prob(self, before: Tensor, after: Tensor) -> Tensor:
-        keys = before * self.vocabulary + after
-        place = torch.searchsorted(self.keys, keys).clamp(max=max(len(self.keys) - 1, 0))
-        seen = self.keys[place] == keys if len(self.keys) else torch.zeros_like(keys, dtype=torch.bool)
-        count = torch.where(seen, self.counts[place] if len(self.keys) else 0, 0).double()
-        return ((count + self.add) / (self.totals[before].double() + self.add * self.vocabulary)).log().float()
-
-    def _after(self, ids: Tensor, mask: Tensor | None, state: State) -> State:
-        if ids.shape[1] == 0:
-            return state
-        if mask is None:
-            return {"last": ids[:, -1]}
-        lengths = mask.sum(1)
-        last = ids.gather(1, (lengths - 1).clamp(min=0)[:, None])[:, 0]
-        return {"last": torch.where(lengths > 0, last, state["last"])}
+        contexts = (state or self.begin(len(ids)))["context"]
+        lengths = np.full(len(ids), ids.shape[1]) if mask is None else mask.sum(1).cpu().numpy()
+        found, after = self.table.score(ids.cpu().numpy(), lengths, contexts.cpu().numpy())
+        log_probs = torch.from_numpy(found).float().to(ids.device)
+        return masked(log_probs, mask), {"context": torch.from_numpy(after).to(contexts.device)}
 
 
-def _merge(
-    keys: np.ndarray, counts: np.ndarray, more_keys: np.ndarray, more: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Two sorted count tables as one."""
-    every, place = np.unique(np.concatenate([keys, more_keys]), return_inverse=True)
-    total = np.zeros(len(every), np.int64)
-    np.add.at(total, place, np.concatenate([counts, more]))
-    return every, total
+class Nothing:
+    """A text without a token."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def slice(self, start: int, stop: int) -> np.ndarray:
+        return np.zeros(0, np.int64)

@@ -1,7 +1,7 @@
 """Measuring a model on held-out tokens: loss, perplexity, bits per character and per byte.
 
     loss       = -1/N sum log P(token)         N counts the end marks, not the start marks
-    perplexity = exp(loss)
+    perplexity = exp(loss)                     also of the tokens alone that are no <unk>
     bits per character (byte) = -sum log2 P / characters (bytes) of the same text
 
 Word and subword perplexities do not compare. Bits per character and per byte do, where the tokens keep the whole text
@@ -28,8 +28,8 @@ PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
 
 def perplexity(loss: float) -> float:
-    """exp(loss), without overflow."""
-    return math.exp(min(loss, 700.0))
+    """exp(loss), without overflow; infinite where the loss is."""
+    return math.exp(min(loss, 700.0)) if math.isfinite(loss) else loss
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Measured:
     bits_per_byte: float
     interval: tuple[float, float]  # 95 % bootstrap interval of the loss
     unknown: float = 0.0  # the share of tokens that are <unk>: what they stand for is not in the figures
+    known_loss: float = math.nan  # of the tokens that are no <unk>
+    impossible: int = 0  # tokens that the model holds for impossible: one makes the loss infinite
 
     @property
     def perplexity(self) -> float:
@@ -57,6 +59,8 @@ class Measured:
             "bits_per_character": self.bits_per_character,
             "bits_per_byte": self.bits_per_byte,
             "unknown": self.unknown,
+            "perplexity_of_known": perplexity(self.known_loss),
+            "impossible": self.impossible,
             "tokens": self.tokens,
             "of_tokens": self.of,
         }
@@ -76,12 +80,15 @@ def evaluate(
     model.eval()
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
     counts: list[np.ndarray] = []
-    tokens = unknown = 0
-    for row_sums, row_counts, row_unknown in _measured(model, batches, shards):
-        sums.append(row_sums)
-        counts.append(row_counts)
-        tokens += int(row_counts.sum())
-        unknown += row_unknown
+    tokens = unknown = impossible = 0
+    of_unknown = 0.0
+    for found in _measured(model, batches, shards):
+        sums.append(found.sums)
+        counts.append(found.counts)
+        tokens += int(found.counts.sum())
+        unknown += found.unknown
+        of_unknown += found.of_unknown
+        impossible += found.impossible
         if on_progress:
             on_progress(tokens / len(shards))
         if limit is not None and tokens >= limit:
@@ -97,25 +104,41 @@ def evaluate(
         bits_per_character=bits / (shards.characters * share),
         bits_per_byte=bits / (shards.bytes * share),
         unknown=unknown / tokens,
+        known_loss=(nats - of_unknown) / (tokens - unknown) if unknown < tokens else math.nan,
+        impossible=impossible,
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
 
 
-def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Of each batch -log P summed over each row, the rows' real lengths, and how many targets are <unk>."""
+@dataclass(frozen=True)
+class _Batch:
+    """Of one batch."""
+
+    sums: np.ndarray  # -log P, summed over each row
+    counts: np.ndarray  # the rows' real lengths
+    unknown: int  # targets that are <unk>
+    of_unknown: float  # -log P of those
+    impossible: int
+
+
+def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[_Batch]:
     state: State | None = None
     for batch in batches.evaluation(shards):
         log_probs, state = model.measure(batch.to(model.device), state)
         assert batch.targets is not None
         rows, width = batch.targets.shape
         counts = np.full(rows, width) if batch.mask is None else batch.mask.sum(1).numpy()
-        unknown = int((batch.targets == UNK).sum())  # padding is another symbol
-        yield -log_probs.double().sum(1).cpu().numpy(), counts, unknown
+        nats = -log_probs.double().cpu()
+        unknown = batch.targets.cpu() == UNK  # padding is another symbol
+        impossible = int(nats.isposinf().sum())
+        yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[unknown].sum()), impossible)
 
 
 def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     """95 % bootstrap interval of the mean loss, over pieces of the text (rows of batches)."""
     sums, counts = sums[counts > 0], counts[counts > 0]
+    if not np.isfinite(sums).all():
+        return math.inf, math.inf
     if len(sums) > PIECES:  # neighbours together, none left out
         begins = np.arange(PIECES) * len(sums) // PIECES
         sums, counts = np.add.reduceat(sums, begins), np.add.reduceat(counts, begins)

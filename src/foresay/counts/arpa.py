@@ -1,0 +1,259 @@
+r"""n-gram models as ARPA files, plain or packed with gzip: what other tools read and write.
+
+    \data\
+    ngram 1=4
+    ngram 2=3
+
+    \1-grams:
+    -0.7782 the   -0.3010         log10 P, the words, log10 of what missing words are multiplied with
+    ...
+    \end\
+
+Nothing that a file declares is believed before it is read: a count that lies costs no memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TextIO, cast
+
+import numpy as np
+
+from foresay.counts.table import Table, link
+from foresay.errors import UserError
+from foresay.text.tokens import START, STOP, UNK
+
+SPECIAL = {START: "<s>", STOP: "</s>", UNK: "<unk>"}
+ZERO = -99.0  # the logarithm of an impossibility, as everybody writes it
+TEN = math.log(10)
+MOST = 64  # the highest order
+
+
+def write(path: str | Path, table: Table, words: Sequence[str]) -> None:
+    """The model as a file; `words` are the spellings of the ids, of which <start>, <stop> and <unk> have their own."""
+    path = Path(path)
+    if len(table.flat):
+        raise UserError(
+            "an ARPA file is of models that back off to shorter contexts; train with smoothing witten-bell, absolute, "
+            "kneser-ney, modified-kneser-ney, katz or stupid"
+        )
+    spelt = [SPECIAL.get(number, word) for number, word in enumerate(words)]
+    strange = next((word for word in spelt if not word or word.split() != [word]), None)
+    if strange is not None:
+        raise UserError(f"an ARPA file cannot hold the word {strange!r}, which is empty or has blanks; use word tokens")
+    contexts = _contexts(table)
+    shown = [_shown(table, n) for n in range(1, table.order + 1)]
+    aside = path.with_name(path.name + ".tmp")
+    with _opened(aside, path.suffix == ".gz", "w") as file:
+        file.write("\\data\\\n")
+        file.writelines(f"ngram {n}={len(at)}\n" for n, at in enumerate(shown, 1))
+        for n, at in enumerate(shown, 1):
+            file.write(f"\n\\{n}-grams:\n")
+            file.writelines(_lines(table, spelt, contexts, n, at))
+        file.write("\n\\end\\\n")
+    aside.replace(path)
+
+
+def _shown(table: Table, n: int) -> np.ndarray:
+    """The n-grams of an order that a file holds: of the words those that can come, and <start>."""
+    at = np.arange(table.orders[n], table.orders[n + 1])
+    return at if n > 1 else at[np.isfinite(table.log_prob[at]) | (at == 1 + START)]
+
+
+def _contexts(table: Table) -> np.ndarray:
+    """The context that each n-gram is a child of."""
+    return np.repeat(np.arange(len(table.first) - 1), np.diff(table.first))
+
+
+def _lines(table: Table, spelt: list[str], contexts: np.ndarray, n: int, shown: np.ndarray) -> Iterator[str]:
+    for at in shown.tolist():
+        words, context = [spelt[table.word[at]]], int(contexts[at - 1])
+        while context:
+            words.append(spelt[table.word[context]])
+            context = int(contexts[context - 1])
+        prob = float(table.log_prob[at]) / TEN if at != 1 + START else ZERO
+        back = f"\t{max(float(table.back[at]) / TEN, ZERO):.7g}" if n < table.order else ""
+        yield f"{max(prob, ZERO):.7g}\t{' '.join(reversed(words))}{back}\n"
+
+
+def _opened(path: Path, packed: bool, mode: Literal["r", "w"]) -> TextIO:
+    if packed:
+        return cast("TextIO", gzip.open(path, f"{mode}t", encoding="utf-8", newline="\n"))
+    return path.open(mode, encoding="utf-8", newline="\n")
+
+
+def read(path: str | Path) -> tuple[Table, list[str]]:
+    """The model of a file and its words; the ids of <start>, <stop> and <unk> are those of every vocabulary here."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with _opened(path, packed, "r") as file:
+            return _Reader(path, file).read()
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing; give the path of an ARPA file") from None
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        raise UserError(f"{path} cannot be read to its end: {error}; copy it again") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}; convert it") from None
+
+
+class _Reader:
+    """Reads line by line, so that every complaint says where."""
+
+    def __init__(self, path: Path, file: TextIO):
+        self.path, self.lines, self.number = path, iter(file), 0
+
+    def wrong(self, what: str) -> UserError:
+        return UserError(f"{self.path} line {self.number}: {what}; write the file again")
+
+    def line(self) -> str | None:
+        """The next line that is not empty, None at the end."""
+        for line in self.lines:
+            self.number += 1
+            if line.strip():
+                return line.strip()
+        return None
+
+    def read(self) -> tuple[Table, list[str]]:
+        line = self.line()
+        while line is not None and line != "\\data\\":  # a heading may stand before
+            line = self.line()
+        if line is None:
+            raise self.wrong("no \\data\\: this is no ARPA file")
+        declared: list[int] = []
+        while (line := self.line()) is not None and line.startswith("ngram "):
+            name, _, count = line.removeprefix("ngram ").partition("=")
+            if name.strip() != str(len(declared) + 1) or not count.strip().isdecimal() or len(declared) >= MOST:
+                raise self.wrong(f"{line!r} is not 'ngram {len(declared) + 1}=COUNT'")
+            declared.append(int(count))
+        words = ["<pad>", SPECIAL[UNK], SPECIAL[START], SPECIAL[STOP], "<mask>"]
+        known = {word: number for number, word in enumerate(words) if number in SPECIAL}
+        orders: list[_Order] = []
+        for n, count in enumerate(declared, 1):
+            if line != f"\\{n}-grams:":
+                raise self.wrong(f"{line!r} stands where \\{n}-grams: should")
+            orders.append(_Order())
+            while (line := self.line()) is not None and not line.startswith("\\"):
+                self._take(line, n, len(declared), words, known, orders[-1])
+            if len(orders[-1].probs) != count:
+                raise self.wrong(f"{len(orders[-1].probs)} {n}-grams stand there, and {count} were declared")
+        if line != "\\end\\" or not orders:
+            raise self.wrong("no \\end\\: the file is cut off")
+        return self._joined(orders, len(words)), words
+
+    def _take(self, line: str, n: int, highest: int, words: list[str], known: dict[str, int], order: _Order) -> None:
+        parts = line.split()
+        if len(parts) not in (n + 1, n + 2) or (len(parts) == n + 2 and n == highest):
+            raise self.wrong(f"{len(parts)} things in a line of \\{n}-grams:")
+        numbers = [parts[0], *parts[n + 1 :]]
+        try:
+            prob, back = [float(number) for number in [*numbers, "0"][:2]]
+        except ValueError:
+            raise self.wrong(f"{' and '.join(numbers)!r} should be numbers") from None
+        if not prob <= 1e-6 or math.isnan(back) or back == math.inf:
+            raise self.wrong(f"log10 of a probability is at most 0 and a number, not {parts[0]} and {back:g}")
+        if n == 1:
+            if parts[1] in order.seen:
+                raise self.wrong(f"the word {parts[1]!r} stands there twice")
+            order.seen.add(parts[1])
+            if parts[1] not in known:
+                known[parts[1]] = len(words)
+                words.append(parts[1])
+        try:
+            order.ids.extend(known[word] for word in parts[1 : n + 1])
+        except KeyError as error:
+            raise self.wrong(f"the word {error.args[0]!r} is not among the 1-grams") from None
+        order.probs.append(prob)
+        order.backs.append(back)
+
+    def _joined(self, orders: list[_Order], vocabulary: int) -> Table:
+        """The table: n-grams sorted by context and word, each found by its words."""
+        keys: list[np.ndarray] = []  # of each order: context * V + word, sorted
+        begins = [0, 1, 1 + vocabulary]
+        word = [np.zeros(1, np.int64), np.arange(vocabulary)]
+        log_prob, back = [np.zeros(1)], [np.zeros(1)]
+        suffix = [np.zeros(1 + vocabulary, np.int64)]
+        context = [np.zeros(vocabulary, np.int64)]
+        for n, order in enumerate(orders, 1):
+            ids = np.array(order.ids, np.int64).reshape(-1, n)
+            probs, backs = np.array(order.probs), np.array(order.backs)
+            if n == 1:
+                every, rest = np.full(vocabulary, -np.inf), np.zeros(vocabulary)
+                every[ids[:, 0]], rest[ids[:, 0]] = probs, backs
+                log_prob.append(every)
+                back.append(rest)
+                continue
+            parent = _numbers(ids[:, :-1], keys, vocabulary)
+            if (parent < 0).any():
+                raise self.wrong(f"a {n}-gram begins with {n - 1} words that are not among the {n - 1}-grams")
+            key = parent * vocabulary + ids[:, -1]
+            order_of = np.argsort(key, kind="stable")
+            key, ids = key[order_of], ids[order_of]
+            if len(key) and (np.diff(key) == 0).any():
+                raise self.wrong(f"a {n}-gram stands there twice")
+            keys.append(key)
+            context.append(key // vocabulary)
+            word.append(key % vocabulary)
+            log_prob.append(probs[order_of])
+            back.append(backs[order_of])
+            suffix.append(_suffixes(ids, keys[:-1], vocabulary, begins))
+            begins.append(begins[-1] + len(key))
+        return _laid_out(np.array(begins), word, log_prob, back, suffix, context)
+
+
+class _Order:
+    """What was read of one order."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.probs: list[float] = []
+        self.backs: list[float] = []
+        self.seen: set[str] = set()
+
+
+def _numbers(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int) -> np.ndarray:
+    """The numbers of n-grams (rows of ids) within their order, -1 where there is no such one."""
+    numbers = ids[:, 0].copy()
+    for column in range(1, ids.shape[1]):
+        wanted = np.where(numbers < 0, -1, numbers * vocabulary + ids[:, column])
+        known = keys[column - 1]
+        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+        numbers = np.where(known[at] == wanted, at, -1) if len(known) else np.full(len(ids), -1)
+    return numbers
+
+
+def _suffixes(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int, begins: list[int]) -> np.ndarray:
+    """Where the longest end of each n-gram stands that is one too: files may leave some out."""
+    found = np.full(len(ids), -1)
+    for skipped in range(1, ids.shape[1]):
+        numbers = _numbers(ids[:, skipped:], keys, vocabulary)
+        place = numbers + begins[ids.shape[1] - skipped]
+        found = np.where((found < 0) & (numbers >= 0), place, found)
+    return found
+
+
+def _laid_out(
+    orders: np.ndarray,
+    word: list[np.ndarray],
+    log_prob: list[np.ndarray],
+    back: list[np.ndarray],
+    suffix: list[np.ndarray],
+    context: list[np.ndarray],
+) -> Table:
+    contexts = int(orders[-2])
+    logs = np.concatenate(log_prob) * TEN
+    logs[logs <= ZERO * TEN] = -np.inf
+    backs = (np.concatenate(back) * TEN)[:contexts]
+    backs[backs <= ZERO * TEN] = -np.inf
+    parents = np.concatenate([each + orders[n] for n, each in enumerate(context)])
+    first = np.concatenate([[1], 1 + np.cumsum(np.bincount(parents, minlength=contexts))])
+    words = np.concatenate(word).astype(np.int32)
+    backs = backs.astype(np.float32)
+    after, shorter = np.zeros(len(words), np.int32), np.zeros(contexts, np.int32)
+    link(words, np.concatenate(suffix), first, backs, after, shorter)
+    flat = np.zeros(0, np.float32)
+    return Table(orders, words, logs.astype(np.float32), after, first, backs, shorter, flat)

@@ -1,0 +1,165 @@
+"""ARPA files: by hand, there and back, against KenLM where it is installed, and every way a file can be broken."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foresay import parts
+from foresay.counts import arpa
+from foresay.counts.table import Table
+from foresay.counts.train import train
+from foresay.errors import UserError
+from foresay.text.tokens import START, STOP, UNK
+from tests.counts.test_count import flat
+from tests.counts.test_smoothing import V, documents
+
+WORDS = ["<pad>", "<unk>", "<start>", "<stop>", "<mask>", *(f"w{number}" for number in range(5, V))]
+BY_HAND = """
+\\data\\
+ngram 1=5
+ngram 2=3
+
+\\1-grams:
+-1.0\t<unk>
+-99\t<s>\t-0.30103
+-0.5\t</s>
+-0.6\tyes\t-0.2
+-0.7\tno
+
+\\2-grams:
+-0.1\t<s> yes
+-0.4\tyes yes
+-0.2\tyes </s>
+
+\\end\\
+"""
+
+
+def made(name: str = "modified-kneser-ney", order: int = 4, **given: object) -> Table:
+    smoothing = parts.make("smoothing", name)
+    return train(flat(documents(many=200)), V, order, smoothing, **given)[0]  # pyright: ignore[reportArgumentType]
+
+
+def scored(table: Table, ids: list[int]) -> list[float]:
+    found, _ = table.score(np.array([ids]), np.array([len(ids)]), np.array([table.start]))
+    return (found[0] / math.log(10)).tolist()
+
+
+def test_by_hand(tmp_path: Path) -> None:
+    (tmp_path / "model.arpa").write_text(BY_HAND)
+    table, words = arpa.read(tmp_path / "model.arpa")
+    yes, no = words.index("yes"), words.index("no")
+    assert words[UNK] == "<unk>" and words[START] == "<s>" and words[STOP] == "</s>"
+    assert scored(table, [yes, yes, STOP]) == pytest.approx([-0.1, -0.4, -0.2])
+    assert scored(table, [no, yes, no]) == pytest.approx([-0.30103 - 0.7, -0.6, -0.2 - 0.7])
+    assert scored(table, [STOP, yes, UNK, STOP]) == pytest.approx([-0.30103 - 0.5, -0.1, -0.2 - 1.0, -0.5])
+
+
+@pytest.mark.parametrize("name", ["witten-bell", "absolute", "kneser-ney", "modified-kneser-ney", "katz", "stupid"])
+@pytest.mark.parametrize("file", ["model.arpa", "model.arpa.gz"])
+def test_there_and_back(tmp_path: Path, name: str, file: str) -> None:
+    table = made(name)
+    arpa.write(tmp_path / file, table, WORDS)
+    assert (tmp_path / file).read_bytes().startswith(b"\x1f\x8b" if file.endswith("gz") else b"\\data\\")
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    again, words = arpa.read(tmp_path / file)
+    assert table.order == again.order and np.diff(again.orders[2:]).tolist() == np.diff(table.orders[2:]).tolist()
+    for ids in documents(seed=3, many=30):
+        mine = [words.index(WORDS[number]) for number in ids]
+        assert scored(again, [*mine, STOP, *mine]) == pytest.approx(scored(table, [*ids, STOP, *ids]), abs=1e-5)
+
+
+def test_a_pruned_model(tmp_path: Path) -> None:
+    table = made(prune=1e-3)
+    arpa.write(tmp_path / "model.arpa", table, WORDS)
+    again, words = arpa.read(tmp_path / "model.arpa")
+    ids = [number for document in documents(seed=3, many=30) for number in [*document, STOP]]
+    mine = [STOP if number == STOP else words.index(WORDS[number]) for number in ids]
+    assert scored(again, mine) == pytest.approx(scored(table, ids), abs=1e-5)
+
+
+def test_kenlm_reads_what_we_write(tmp_path: Path) -> None:
+    kenlm = pytest.importorskip("kenlm", reason="kenlm is not installed: it has no wheel and needs a compiler")
+    table = made()
+    arpa.write(tmp_path / "model.arpa", table, WORDS)
+    model = kenlm.Model(str(tmp_path / "model.arpa"))
+    for ids in documents(seed=3, many=50):
+        text = " ".join(WORDS[number] for number in ids)
+        assert model.score(text, bos=True, eos=True) == pytest.approx(sum(scored(table, [*ids, STOP])), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["add", "none"])
+def test_models_that_do_not_back_off_have_none(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"models that back off.*witten-bell"):
+        arpa.write(tmp_path / "model.arpa", made(name), WORDS)
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_with_blanks_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'a b', which is empty or has blanks"):
+        arpa.write(tmp_path / "model.arpa", made(), [*WORDS[:-1], "a b"])
+    assert not list(tmp_path.iterdir())
+
+
+BROKEN = {
+    "no ARPA file": ("hello\n", "no .data.: this is no ARPA file"),
+    "nothing": ("", "no .data."),
+    "a count that lies": (BY_HAND.replace("ngram 2=3", "ngram 2=4"), "line 18: 3 2-grams stand there, and 4 were decl"),
+    "a huge count": (BY_HAND.replace("ngram 2=3", "ngram 2=99999999999999"), "and 99999999999999 were declared"),
+    "a negative count": (BY_HAND.replace("ngram 2=3", "ngram 2=-3"), "line 4: 'ngram 2=-3' is not 'ngram 2=COUNT'"),
+    "orders out of turn": (BY_HAND.replace("ngram 2=3", "ngram 3=3"), "'ngram 3=3' is not 'ngram 2=COUNT'"),
+    "a section missing": (BY_HAND.replace("\\2-grams:", "\\3-grams:"), "stands where .2-grams: should"),
+    "cut off": (BY_HAND[: BY_HAND.index("yes </s>")], "line 16: 1 things in a line"),
+    "no end": (BY_HAND.replace("\\end\\", ""), "no .end.: the file is cut off"),
+    "no number": (BY_HAND.replace("-0.4", "abc"), "line 15: 'abc' should be numbers"),
+    "NaN": (BY_HAND.replace("-0.4", "nan"), "line 15: log10 of a probability is at most 0 and a number, not nan"),
+    "more than one": (BY_HAND.replace("-0.4", "0.4"), "at most 0"),
+    "NaN behind": (BY_HAND.replace("-0.2\n", "nan\n"), "not -0.6 and nan"),
+    "an unknown word": (BY_HAND.replace("<s> yes", "<s> maybe"), "line 14: the word 'maybe' is not among the 1-grams"),
+    "a word twice": (BY_HAND.replace("no\n", "yes\n"), "the word 'yes' stands there twice"),
+    "a 2-gram twice": (BY_HAND.replace("yes </s>", "yes yes"), "a 2-gram stands there twice"),
+    "too much": (BY_HAND.replace("yes yes", "yes yes yes"), "line 15: 4 things in a line of .2-grams:"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
+def test_broken(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "model.arpa"
+    path.write_text(text)
+    with pytest.raises(UserError, match=said) as raised:
+        arpa.read(path)
+    assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_broken_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "model.arpa"
+    path.write_bytes(BY_HAND.encode().replace(b"yes", b"\xff\xfe"))
+    with pytest.raises(UserError, match="no UTF-8 text"):
+        arpa.read(path)
+    path.write_bytes(gzip.compress(BY_HAND.encode())[:-20])
+    with pytest.raises(UserError, match="cannot be read to its end"):
+        arpa.read(path)
+    with pytest.raises(UserError, match="is missing"):
+        arpa.read(tmp_path / "none.arpa")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(BY_HAND)), st.integers(0, 8), st.text(alphabet="\\-0129.=ngram yes<s>/\t\n\x00é", max_size=6))
+def test_anything_is_read_or_refused(tmp_path: Path, at: int, gone: int, put: str) -> None:
+    """A file with a hole and something in it: a model that can be walked, or one line."""
+    path = tmp_path / "model.arpa"
+    path.write_text(BY_HAND[:at] + put + BY_HAND[at + gone :], encoding="utf-8")
+    try:
+        table, words = arpa.read(path)
+    except UserError as error:
+        assert "\n" not in str(error).replace(str(path), "")
+        return
+    assert table.what_is_wrong(len(words)) is None
+    assert not np.isnan(table.rows(np.array([table.start]))).any()

@@ -1,0 +1,47 @@
+"""Lines of text in, log-probabilities out; no torch on the way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foresay.counts.smoothing import WittenBell
+from foresay.counts.words import WordModel
+
+LINES = ["the cat sat on the mat", "the dog sat", "", "a cat <unk> the dog", "the cat sat"] * 3
+
+
+def test_lines_are_scored_one_by_one() -> None:
+    model = WordModel.train(LINES, 3, WittenBell())
+    texts = ["the cat sat", "a zebra sat", "", "<unk>", "the </s> cat", "<s> the"]
+    together = model.score(texts)
+    np.testing.assert_allclose(together, [model.score([text])[0] for text in texts])
+    assert model.score(["a zebra sat"]) == model.score(["a <unk> sat"]) == model.score(["a </s> sat"])
+    assert together[0] > together[1]
+
+
+def test_perplexity_counts_the_ends() -> None:
+    model = WordModel.train(LINES, 2)
+    assert model.perplexity(["the cat", "sat"]) == pytest.approx(np.exp(-model.score(["the cat", "sat"]).sum() / 5))
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    model = WordModel.train(LINES, 3)
+    model.write(tmp_path / "model.arpa.gz")
+    again = WordModel.read(tmp_path / "model.arpa.gz")
+    texts = ["the dog sat on a zebra", "the cat"]
+    np.testing.assert_allclose(again.score(texts), model.score(texts), atol=1e-5)
+
+
+def test_torch_stays_out() -> None:
+    code = """
+import sys
+from foresay.counts.words import WordModel
+WordModel.train(["a b", "b a"], 2)
+sys.exit("torch" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
