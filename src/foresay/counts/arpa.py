@@ -22,7 +22,7 @@ from typing import Literal, TextIO, cast
 
 import numpy as np
 
-from foresay.counts.table import Table, link
+from foresay.counts.table import Table, lay_out
 from foresay.errors import UserError
 from foresay.text.tokens import START, STOP, UNK
 
@@ -251,9 +251,4 @@ def _laid_out(
     backs[backs <= ZERO * TEN] = -np.inf
     parents = np.concatenate([each + orders[n] for n, each in enumerate(context)])
     first = np.concatenate([[1], 1 + np.cumsum(np.bincount(parents, minlength=contexts))])
-    words = np.concatenate(word).astype(np.int32)
-    backs = backs.astype(np.float32)
-    after, shorter = np.zeros(len(words), np.int32), np.zeros(contexts, np.int32)
-    link(words, np.concatenate(suffix), first, backs, after, shorter)
-    flat = np.zeros(0, np.float32)
-    return Table(orders, words, logs.astype(np.float32), after, first, backs, shorter, flat)
+    return lay_out(orders, np.concatenate(word), logs, backs, first, np.concatenate(suffix))

@@ -25,16 +25,40 @@ from foresay.text.tokens import START, STOP
 
 @dataclass(frozen=True)
 class Table:
-    """The arrays; `orders` says where each order begins and the last one ends."""
+    """What is read together lies together: an n-gram is one row of `grams`, a context one row of `contexts`.
 
-    orders: np.ndarray
-    word: np.ndarray  # of each n-gram
-    log_prob: np.ndarray
-    after: np.ndarray
-    first: np.ndarray  # of each context: an n-gram of less than the highest order
-    back: np.ndarray
-    shorter: np.ndarray
+    grams       word, log P (float32), after
+    contexts    first (int64: two columns), shorter, back (float32)
+    """
+
+    orders: np.ndarray  # where each order begins, and the last one ends
+    grams: np.ndarray  # int32
+    contexts: np.ndarray  # int32; one row more than there are contexts, which says where the last children end
     flat: np.ndarray  # log P of a word that a context does not know, before `back`; empty where shorter ones say
+
+    @property
+    def word(self) -> np.ndarray:
+        return self.grams[:, 0]
+
+    @property
+    def log_prob(self) -> np.ndarray:
+        return self.grams.view(np.float32)[:, 1]
+
+    @property
+    def after(self) -> np.ndarray:
+        return self.grams[:, 2]
+
+    @property
+    def first(self) -> np.ndarray:
+        return self.contexts.view(np.int64)[:, 0]
+
+    @property
+    def shorter(self) -> np.ndarray:
+        return self.contexts[:-1, 2]
+
+    @property
+    def back(self) -> np.ndarray:
+        return self.contexts.view(np.float32)[:-1, 3]
 
     @property
     def vocabulary(self) -> int:
@@ -70,40 +94,56 @@ class Table:
         if orders[:3].tolist() != [0, 1, 1 + vocabulary] or (np.diff(orders) < 0).any():
             return "orders"
         grams, contexts = int(orders[-1]), int(orders[-2])
-        lengths = {"word": grams, "log_prob": grams, "after": grams, "first": contexts + 1, "back": contexts}
-        for name, length in (lengths | {"shorter": contexts}).items():
-            if len(getattr(self, name)) != length:
-                return name
+        if self.grams.shape != (grams, 3) or self.grams.dtype != np.int32:
+            return "grams"
+        if self.contexts.shape != (contexts + 1, 4) or self.contexts.dtype != np.int32:
+            return "contexts"
         within = {
-            "word": self.word.min() >= 0 and self.word.max() < vocabulary,
-            "after": self.after.min() >= 0 and self.after.max() < max(contexts, 1),
-            "first": self.first[0] == 1 and self.first[-1] == grams and (np.diff(self.first) >= 0).all(),
-            "shorter": (self.shorter[1:] < np.arange(1, contexts)).all() and self.shorter.min(initial=0) >= 0,
+            "grams": self.word.min() >= 0 and self.word.max() < vocabulary and self.after.min() >= 0,
+            "contexts": self.first[0] == 1 and self.first[-1] == grams and (np.diff(self.first) >= 0).all(),
             "flat": len(self.flat) <= 1,
         }
+        within["grams"] &= self.after.max() < contexts
+        within["contexts"] &= (self.shorter[1:] < np.arange(1, contexts)).all() and self.shorter.min() >= 0
         return next((name for name, fits in within.items() if not fits), None)
 
     def walk(self) -> tuple[np.ndarray, ...]:
         """The arrays as the walking functions take them."""
-        return self.word, self.log_prob, self.after, self.first, self.back, self.shorter, self.flat
+        grams, contexts = self.grams, self.contexts
+        return grams, grams.view(np.float32), contexts, contexts.view(np.int64), contexts.view(np.float32), self.flat
 
 
 def build(grams: list[Grams], estimate: Estimate) -> Table:
     """The table of what was counted and estimated."""
     orders = np.cumsum([0, 1, *(len(order) for order in grams)])
-    contexts = int(orders[-2])  # all but the highest order
-    with np.errstate(divide="ignore"):
-        log_prob = np.log(np.concatenate([[1.0], *estimate.probs])).astype(np.float32)
-        back = np.log(np.concatenate(estimate.backs)).astype(np.float32)
-    word = np.concatenate([[0], *(order.word for order in grams)]).astype(np.int32)
     children = [order.children(len(grams[n - 1]) if n else 1) for n, order in enumerate(grams)]
-    first = np.concatenate([each[:-1] + orders[n + 1] for n, each in enumerate(children)] + [orders[-1:]])
-    suffix = np.concatenate([[0], *(order.suffix + orders[n] for n, order in enumerate(grams))])
-    flat = np.array([] if estimate.flat is None else [math.log(estimate.flat)], np.float32)
-    first, suffix = first.astype(np.int64), suffix.astype(np.int64)
-    after, shorter = np.zeros(len(word), np.int32), np.zeros(contexts, np.int32)
-    link(word, suffix, first, back, after, shorter)
-    return Table(orders, word, log_prob, after, first, back, shorter, flat)
+    with np.errstate(divide="ignore"):
+        return lay_out(
+            orders,
+            np.concatenate([[0], *(order.word for order in grams)]),
+            np.log(np.concatenate([[1.0], *estimate.probs])),
+            np.log(np.concatenate(estimate.backs)),
+            np.concatenate([each[:-1] + orders[n + 1] for n, each in enumerate(children)] + [orders[-1:]]),
+            np.concatenate([[0], *(order.suffix + orders[n] for n, order in enumerate(grams))]),
+            estimate.flat,
+        )
+
+
+def lay_out(
+    orders: np.ndarray,
+    word: np.ndarray,
+    log_prob: np.ndarray,
+    back: np.ndarray,
+    first: np.ndarray,
+    suffix: np.ndarray,
+    flat: float | None = None,
+) -> Table:
+    """A table of columns; `suffix` says where the longest proper end of each n-gram stands that is one."""
+    grams, contexts = np.zeros((len(word), 3), np.int32), np.zeros((len(first), 4), np.int32)
+    table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
+    table.word[:], table.log_prob[:], table.first[:], table.back[:] = word, log_prob, first, back
+    link(table.word, suffix, table.first, table.back, table.after, table.shorter)
+    return table
 
 
 @njit(cache=True, nogil=True)
@@ -135,92 +175,92 @@ def link(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _find(word: np.ndarray, low: int, high: int, wanted: int) -> int:
-    """Where a word stands among the children of a context, -1 if it does not."""
-    while low < high:
+def _find(grams: np.ndarray, low: int, high: int, wanted: int) -> int:
+    """Where a word stands among the children of a context, or would stand."""
+    while high - low > 4:
         middle = (low + high) >> 1
-        if word[middle] < wanted:
+        if grams[middle, 0] < wanted:
             low = middle + 1
         else:
             high = middle
+    while low < high and grams[low, 0] < wanted:
+        low += 1
     return low
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def next_word(
     context: int,
     wanted: int,
-    word: np.ndarray,
-    log_prob: np.ndarray,
-    after: np.ndarray,
-    first: np.ndarray,
-    back: np.ndarray,
-    shorter: np.ndarray,
+    grams: np.ndarray,
+    logs: np.ndarray,
+    contexts: np.ndarray,
+    begins: np.ndarray,
+    backs: np.ndarray,
     flat: np.ndarray,
 ) -> tuple[float, int]:
     """log P of a word after a context, and the context that follows."""
     total, known = 0.0, False
     while context:
-        end = first[context + 1]
-        at = _find(word, first[context], end, wanted)
-        if at < end and word[at] == wanted:
-            return (total if known else total + log_prob[at]), after[at]
+        end = begins[context + 1, 0]
+        at = _find(grams, begins[context, 0], end, wanted)
+        if at < end and grams[at, 0] == wanted:
+            return (total if known else total + logs[at, 1]), grams[at, 2]
         if not known:
-            total += back[context]
+            total += backs[context, 3]
             if len(flat):  # the shorter contexts still say which one follows
                 total += flat[0]
                 known = True
-        context = shorter[context]
-    return (total if known else total + log_prob[1 + wanted]), after[1 + wanted]
+        context = contexts[context, 2]
+    return (total if known else total + logs[1 + wanted, 1]), grams[1 + wanted, 2]
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def score_rows(
     ids: np.ndarray,
     lengths: np.ndarray,
-    contexts: np.ndarray,
+    at: np.ndarray,
     found: np.ndarray,
-    word: np.ndarray,
-    log_prob: np.ndarray,
-    after: np.ndarray,
-    first: np.ndarray,
-    back: np.ndarray,
-    shorter: np.ndarray,
+    grams: np.ndarray,
+    logs: np.ndarray,
+    contexts: np.ndarray,
+    begins: np.ndarray,
+    backs: np.ndarray,
     flat: np.ndarray,
 ) -> None:
+    """log P of rows of ids; `at` are their contexts, before and after."""
     for row in prange(len(ids)):
-        context = contexts[row]
+        context = at[row]
         for t in range(lengths[row]):
-            found[row, t], context = next_word(context, ids[row, t], word, log_prob, after, first, back, shorter, flat)
-        contexts[row] = context
+            found[row, t], context = next_word(context, ids[row, t], grams, logs, contexts, begins, backs, flat)
+        at[row] = context
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def fill_rows(
-    contexts: np.ndarray,
+    at: np.ndarray,
     found: np.ndarray,
-    word: np.ndarray,
-    log_prob: np.ndarray,
-    after: np.ndarray,
-    first: np.ndarray,
-    back: np.ndarray,
-    shorter: np.ndarray,
+    grams: np.ndarray,
+    logs: np.ndarray,
+    contexts: np.ndarray,
+    begins: np.ndarray,
+    backs: np.ndarray,
     flat: np.ndarray,
 ) -> None:
-    for row in prange(len(contexts)):
-        context = contexts[row]
+    """log P of every word in each context: from the shortest to the longest, each says what it knows."""
+    for row in prange(len(at)):
+        context = at[row]
         path = np.empty(64, np.int64)
         depth = 0
         while context:
             path[depth] = context
             depth += 1
-            context = shorter[context] if len(flat) == 0 else 0
-        if depth and len(flat):
-            found[row] = flat[0]
-        else:
-            found[row] = log_prob[1 : 1 + found.shape[1]]
+            context = contexts[context, 2] if len(flat) == 0 else 0
+        for word in range(found.shape[1]):
+            found[row, word] = flat[0] if depth and len(flat) else logs[1 + word, 1]
         for step in range(depth):
             context = path[depth - 1 - step]
-            found[row] += back[context]
-            for at in range(first[context], first[context + 1]):
-                found[row, word[at]] = log_prob[at]
+            for word in range(found.shape[1]):
+                found[row, word] += backs[context, 3]
+            for child in range(begins[context, 0], begins[context + 1, 0]):
+                found[row, grams[child, 0]] = logs[child, 1]

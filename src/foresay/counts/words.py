@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +25,6 @@ from foresay.counts.train import train
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
 END = arpa.SPECIAL[STOP]
-
-
-class _Ids(dict[str, int]):
-    """Words and their ids; a word that is none is <unk>."""
-
-    def __missing__(self, word: str) -> int:
-        return UNK
 
 
 @dataclass(frozen=True)
@@ -51,18 +45,17 @@ class WordModel:
         prune: float = 0.0,
         limit: int = LIMIT,
     ) -> WordModel:
-        """Counts lines, each a text of its own; empty ones are none."""
+        """Counts lines, each a text of its own; an empty one too, which says that a text may end at once."""
         words: list[str] = [*SPECIALS]
         known = _numbers_of(SPECIALS)
         ids: list[np.ndarray] = []
         for line in lines:
             parts = line.split()
-            if parts:
-                for word in parts:
-                    if word not in known:
-                        known[word] = len(words)
-                        words.append(word)
-                ids.append(np.array([*map(known.__getitem__, parts), STOP], np.int32))
+            for word in parts:
+                if word not in known:
+                    known[word] = len(words)
+                    words.append(word)
+            ids.append(np.array([*map(known.__getitem__, parts), STOP], np.int32))
         text = Flat(np.concatenate(ids) if ids else np.zeros(0, np.int32))
         smoothing = smoothing or ModifiedKneserNey()
         table, _ = train(text, len(words), order, smoothing, cut=cut, prune=prune, limit=limit)
@@ -92,22 +85,25 @@ class WordModel:
     def ids(self, lines: Sequence[str]) -> np.ndarray:
         """The ids of lines, each with STOP at its end."""
         text = f" {END} ".join([*lines, ""])
-        found = np.fromiter(map(self._marked.__getitem__, text.split()), np.int32)
+        words = text.split()
+        found = np.fromiter(map(self._marked.get, words, repeat(UNK)), np.int32, len(words))
         if np.count_nonzero(found == STOP) == len(lines):
             return found
         known = _numbers_of(self.words)
-        each = ([*map(known.__getitem__, line.split()), STOP] for line in lines)  # the mark stands in a line as a word
+        each = (
+            [*map(known.get, line.split(), repeat(UNK)), STOP] for line in lines
+        )  # the mark stands in a line as a word
         return np.array([number for line in each for number in line], np.int32)
 
     @cached_property
-    def _marked(self) -> _Ids:
+    def _marked(self) -> dict[str, int]:
         """The ids of words and of the mark of an end."""
-        return _Ids({**_numbers_of(self.words), END: STOP})
+        return {**_numbers_of(self.words), END: STOP}
 
 
-def _numbers_of(words: Sequence[str]) -> _Ids:
+def _numbers_of(words: Sequence[str]) -> dict[str, int]:
     """The ids of words; padding and the marks of a text's start and end are no words."""
-    known = _Ids((word, number) for number, word in enumerate(words) if number == UNK or number >= len(SPECIALS))
+    known = {word: number for number, word in enumerate(words) if number == UNK or number >= len(SPECIALS)}
     known[arpa.SPECIAL[UNK]] = UNK
     return known
 
@@ -118,18 +114,17 @@ def sum_rows(
     ends: np.ndarray,
     start: int,
     found: np.ndarray,
-    word: np.ndarray,
-    log_prob: np.ndarray,
-    after: np.ndarray,
-    first: np.ndarray,
-    back: np.ndarray,
-    shorter: np.ndarray,
+    grams: np.ndarray,
+    logs: np.ndarray,
+    contexts: np.ndarray,
+    begins: np.ndarray,
+    backs: np.ndarray,
     flat: np.ndarray,
 ) -> None:
     """log P of rows of ids that end where `ends` says."""
     for row in prange(len(ends)):
         context, total = start, 0.0
         for at in range(ends[row - 1] + 1 if row else 0, ends[row] + 1):
-            one, context = next_word(context, ids[at], word, log_prob, after, first, back, shorter, flat)
+            one, context = next_word(context, ids[at], grams, logs, contexts, begins, backs, flat)
             total += one
         found[row] = total
