@@ -18,9 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
-from foresay.counts.sorting import count_equal, merge, sort_places
 from foresay.text.tokens import START, STOP
 
 TOKEN_BYTES = 64  # that a token of a block takes while it is sorted
@@ -97,21 +95,23 @@ def _next_order(
     blocks: _Blocks, n: int, vocabulary: int, numbers: np.ndarray, shorter: Grams, told: Callable[[float], None]
 ) -> Grams:
     """The n-grams, one word longer than `shorter`; `numbers` of each token's go from those to these."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     runs, found = [], None
     before = 0  # the number that the token before a block has among the shorter n-grams
     for begin, end in blocks:
-        found = sort_places(_block_keys(blocks, begin, end, n, vocabulary, numbers, before))
+        found = kernel.sort_places(_block_keys(blocks, begin, end, n, vocabulary, numbers, before))
         before = int(numbers[end - 1]) if end else 0
-        runs.append(tuple(blocks.keep(array) for array in count_equal(found[0])))
+        runs.append(tuple(blocks.keep(array) for array in kernel.count_equal(found[0])))
         told(0.5)
     keys, counts = _merged(blocks, runs)
     suffix = blocks.room(len(keys), np.int32)
     before = 0
     for begin, end in blocks:
         if found is None or len(blocks) > 1:
-            found = sort_places(_block_keys(blocks, begin, end, n, vocabulary, numbers, before))
+            found = kernel.sort_places(_block_keys(blocks, begin, end, n, vocabulary, numbers, before))
         before = int(numbers[end - 1]) if end else 0
-        _number(*found, keys, numbers[begin:end], suffix)
+        kernel.number_tokens(*found, keys, numbers[begin:end], suffix)
         told(0.5)
     context = blocks.keep((keys // vocabulary).astype(np.int32))
     word = blocks.keep((keys % vocabulary).astype(np.int32))
@@ -122,35 +122,11 @@ def _block_keys(
     blocks: _Blocks, begin: int, end: int, n: int, vocabulary: int, numbers: np.ndarray, before: int
 ) -> np.ndarray:
     """The key of the n-gram that ends at each token of a block, -1 where its document has no n words yet."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     ids = blocks.tokens.slice(begin, end)
     id_before = int(blocks.tokens.slice(begin - 1, begin)[0]) if begin else STOP
-    return _keys(ids, numbers[begin:end], id_before, before, n == 2, vocabulary)
-
-
-@njit(cache=True, nogil=True)
-def _keys(
-    ids: np.ndarray, numbers: np.ndarray, id_before: int, number_before: int, second: bool, vocabulary: int
-) -> np.ndarray:
-    keys = np.empty(len(ids), np.int64)
-    for at in range(len(ids)):
-        context = np.int64(numbers[at - 1]) if at else np.int64(number_before)
-        if (ids[at - 1] if at else id_before) == STOP:  # the first token of a document
-            context = np.int64(START) if second else np.int64(-1)
-        keys[at] = context * vocabulary + ids[at] if context >= 0 else -1
-    return keys
-
-
-@njit(cache=True, nogil=True)
-def _number(ordered: np.ndarray, places: np.ndarray, keys: np.ndarray, numbers: np.ndarray, suffix: np.ndarray) -> None:
-    """Gives every token the number of its n-gram, and every n-gram that of its suffix, which the token had before."""
-    number = 0
-    old = numbers.copy()
-    numbers[:] = -1
-    for at in range(len(ordered)):
-        while keys[number] < ordered[at]:
-            number += 1
-        numbers[places[at]] = number
-        suffix[number] = old[places[at]]
+    return kernel.find_keys(ids, numbers[begin:end], id_before, before, n == 2, vocabulary, START, STOP)
 
 
 class _Blocks:
@@ -183,12 +159,14 @@ class _Blocks:
 
 def _merged(blocks: _Blocks, runs: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
     """Sorted tables as one."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     while len(runs) > 1:
         pairs, runs = runs, []
         for i in range(0, len(pairs) - 1, 2):
             (keys, counts), (more, more_counts) = pairs[i], pairs[i + 1]
             out, out_counts = (blocks.room(len(keys) + len(more), np.int64) for _ in range(2))
-            length = merge(keys, counts, more, more_counts, out, out_counts)
+            length = kernel.merge(keys, counts, more, more_counts, out, out_counts)
             runs.append((out[:length], out_counts[:length]))
         runs += pairs[-1:] if len(pairs) % 2 else []
     keys, counts = runs[0]

@@ -12,7 +12,6 @@ import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
 from foresay.counts.count import Grams
 from foresay.text.tokens import PAD, START
@@ -73,41 +72,12 @@ def with_rest(probs: np.ndarray, seen: np.ndarray, rest: float) -> np.ndarray:
     return probs + np.where(seen, share, 0.0) + np.where(never, share / never.sum(), 0.0)
 
 
-@njit(cache=True, nogil=True)
-def interpolate(
-    first: np.ndarray,
-    count: np.ndarray,
-    suffix: np.ndarray,
-    lower: np.ndarray,
-    discount: np.ndarray,
-    kinds: bool,
-    keep: np.ndarray,
-    probs: np.ndarray,
-    backs: np.ndarray,
-) -> None:
-    """Fills `probs` of an order's n-grams and `backs` of their contexts; with `kinds` each kind of word counts as one
-    more (Witten and Bell), else `discount` is taken from counts of 1, 2, 3 and more. What is not kept loses all."""
-    for context in range(len(first) - 1):
-        total, lost = 0.0, 0.0
-        for at in range(first[context], first[context + 1]):
-            total += count[at]
-            lost += min(discount[min(count[at], 3)], count[at]) if keep[at] else count[at]
-        if kinds:
-            lost += first[context + 1] - first[context]
-            total += first[context + 1] - first[context]
-        if total == 0.0:
-            backs[context] = 1.0
-            continue
-        backs[context] = lost / total
-        for at in range(first[context], first[context + 1]):
-            taken = 0.0 if kinds else min(discount[min(count[at], 3)], count[at])
-            probs[at] = (count[at] - taken) / total + backs[context] * lower[suffix[at]]
-
-
 def interpolated(
     grams: list[Grams], counts: list[np.ndarray], discounts: list[np.ndarray], keep: list[np.ndarray], kinds: bool
 ) -> Estimate:
     """All orders, from the lowest to the highest; `keep` says which n-grams will stay."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     found = Estimate(discounts=[tuple(map(float, discount[1:])) for discount in discounts])
     found.probs.append(single_words(counts[0], discounts[0], kinds))
     found.backs.append(np.ones(1))
@@ -115,7 +85,8 @@ def interpolated(
         contexts = len(grams[n - 1])
         probs, backs = np.empty(len(grams[n])), np.ones(contexts)
         first = grams[n].children(contexts)
-        interpolate(first, counts[n], grams[n].suffix, found.probs[-1], discounts[n], kinds, keep[n], probs, backs)
+        lower, suffix = found.probs[-1], grams[n].suffix
+        kernel.interpolate(first, counts[n], suffix, lower, discounts[n], kinds, keep[n], probs, backs)
         found.probs.append(probs)
         found.backs.append(backs)
     return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numba import njit
 
 from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate
@@ -42,6 +41,8 @@ def take(grams: list[Grams], estimate: Estimate, keep: list[np.ndarray]) -> tupl
 
 def without_the_needless(grams: list[Grams], estimate: Estimate, threshold: float) -> tuple[list[Grams], Estimate]:
     """Leaves out n-grams, the longest first, without which perplexity rises by less than `threshold` (Stolcke 1998)."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     contexts = _context_probabilities(grams, estimate)
     keep = [np.ones(len(order), bool) for order in grams]
     for n in range(len(grams) - 1, 0, -1):
@@ -50,7 +51,7 @@ def without_the_needless(grams: list[Grams], estimate: Estimate, threshold: floa
         if n + 1 < len(grams):  # what something kept begins with, or ends with
             needed[grams[n + 1].context[keep[n + 1]]] = True
             needed[grams[n + 1].suffix[keep[n + 1]]] = True
-        _needless(
+        kernel.find_needless(
             order.children(parents),
             order.suffix,
             estimate.probs[n],
@@ -70,39 +71,3 @@ def _context_probabilities(grams: list[Grams], estimate: Estimate) -> list[np.nd
     for n in range(1, len(grams) - 1):
         found.append(found[-1][grams[n].context] * estimate.probs[n])
     return found
-
-
-@njit(cache=True, nogil=True)
-def _needless(
-    first: np.ndarray,
-    suffix: np.ndarray,
-    probs: np.ndarray,
-    lower: np.ndarray,
-    contexts: np.ndarray,
-    needed: np.ndarray,
-    threshold: float,
-    keep: np.ndarray,
-    backs: np.ndarray,
-) -> None:
-    """Marks what an order can do without, and works out anew what its contexts multiply their missing words with."""
-    for context in range(len(first) - 1):
-        rest, below = 1.0, 1.0
-        for at in range(first[context], first[context + 1]):
-            rest -= probs[at]
-            below -= lower[suffix[at]]
-        if first[context] == first[context + 1] or below <= 1e-12 or rest <= 0.0:
-            continue
-        back = np.log(rest / below)
-        gone, gone_below = 0.0, 0.0
-        for at in range(first[context], first[context + 1]):
-            p, q = probs[at], lower[suffix[at]]
-            if needed[at] or q <= 0.0:
-                continue
-            without = np.log((rest + p) / (below + q))
-            change = -contexts[context] * (p * (np.log(q) + without - np.log(p)) + (without - back) * rest)
-            if np.exp(change) - 1.0 < threshold:
-                keep[at] = False
-                gone += p
-                gone_below += q
-        if gone > 0.0:
-            backs[context] = (rest + gone) / (below + gone_below)

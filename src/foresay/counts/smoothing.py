@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate, counts_of_counts, interpolated, with_rest, words_before
@@ -122,6 +121,8 @@ class Katz(Smoothing):
         self.most = most
 
     def estimate(self, grams: list[Grams], keep: list[np.ndarray]) -> Estimate:
+        from foresay.kernels import ngram as kernel  # numba takes a second to import
+
         shares = [_good_turing(order.count, self.most) for order in grams]
         found = Estimate()
         seen = _without_start(grams[0].count)
@@ -132,7 +133,8 @@ class Katz(Smoothing):
             contexts = len(grams[n - 1])
             probs, backs = np.empty(len(grams[n])), np.ones(contexts)
             first = grams[n].children(contexts)
-            _katz(first, grams[n].count, grams[n].suffix, found.probs[-1], shares[n], self.most, keep[n], probs, backs)
+            count, suffix, lower = grams[n].count, grams[n].suffix, found.probs[-1]
+            kernel.katz(first, count, suffix, lower, shares[n], self.most, keep[n], probs, backs)
             found.probs.append(probs)
             found.backs.append(backs)
         return found
@@ -189,37 +191,3 @@ def _good_turing(count: np.ndarray, most: int) -> np.ndarray:
         share = ((r + 1) * times[r] / times[r - 1] / r - common) / (1 - common) if common < 1 else 1.0
         left[r] = share if 0 < share <= 1 else 1.0
     return left
-
-
-@njit(cache=True, nogil=True)
-def _katz(
-    first: np.ndarray,
-    count: np.ndarray,
-    suffix: np.ndarray,
-    lower: np.ndarray,
-    shares: np.ndarray,
-    most: int,
-    keep: np.ndarray,
-    probs: np.ndarray,
-    backs: np.ndarray,
-) -> None:
-    for context in range(len(first) - 1):
-        total, held = 0.0, 0.0
-        for at in range(first[context], first[context + 1]):
-            total += count[at]
-            held += count[at] * shares[min(count[at], most + 1)] if keep[at] else 0.0
-        if total == 0.0:
-            continue
-        if total - held < 1e-9:  # nothing was taken: one count more stands for what was never seen
-            total += 1.0
-        seen, below = 0.0, 0.0
-        for at in range(first[context], first[context + 1]):
-            probs[at] = count[at] * shares[min(count[at], most + 1)] / total
-            if keep[at]:
-                seen += probs[at]
-                below += lower[suffix[at]]
-        if below < 1.0 - 1e-9:
-            backs[context] = (1.0 - seen) / (1.0 - below)
-        else:  # every word there is has been seen: nobody is left to give to
-            for at in range(first[context], first[context + 1]):
-                probs[at] /= seen

@@ -16,7 +16,6 @@ import math
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numba import njit, prange
 
 from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate
@@ -78,14 +77,18 @@ class Table:
 
     def score(self, ids: np.ndarray, lengths: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log P of rows of ids (B, T), each as long as it says, and the contexts after them; 0 past a row's end."""
+        from foresay.kernels import ngram as kernel  # numba takes a second to import
+
         found, after = np.zeros(ids.shape), contexts.astype(np.int64)
-        score_rows(ids, lengths, after, found, *self.walk())
+        kernel.score_rows(ids, lengths, after, found, *self.walk())
         return found, after
 
     def rows(self, contexts: np.ndarray) -> np.ndarray:
         """log P of every word in each context (B, V)."""
+        from foresay.kernels import ngram as kernel  # numba takes a second to import
+
         found = np.empty((len(contexts), self.vocabulary), np.float32)
-        fill_rows(contexts, found, *self.walk())
+        kernel.fill_rows(contexts, found, *self.walk())
         return found
 
     def what_is_wrong(self, vocabulary: int) -> str | None:
@@ -139,128 +142,10 @@ def lay_out(
     flat: float | None = None,
 ) -> Table:
     """A table of columns; `suffix` says where the longest proper end of each n-gram stands that is one."""
+    from foresay.kernels import ngram as kernel  # numba takes a second to import
+
     grams, contexts = np.zeros((len(word), 3), np.int32), np.zeros((len(first), 4), np.int32)
     table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
     table.word[:], table.log_prob[:], table.first[:], table.back[:] = word, log_prob, first, back
-    link(table.word, suffix, table.first, table.back, table.after, table.shorter)
+    kernel.link(table.word, suffix, table.first, table.back, table.after, table.shorter, START, STOP)
     return table
-
-
-@njit(cache=True, nogil=True)
-def link(
-    word: np.ndarray,
-    suffix: np.ndarray,
-    first: np.ndarray,
-    back: np.ndarray,
-    after: np.ndarray,
-    shorter: np.ndarray,
-) -> None:
-    """Fills `after` and `shorter`: a context that nothing follows and that changes nothing is passed over.
-
-    A document ends with STOP, so what comes then is at its start.
-    """
-    start = 0
-    for at in range(1, len(word)):
-        place = after[suffix[at]]
-        if at < len(back):
-            shorter[at] = place
-            if first[at + 1] > first[at] or back[at] != 0.0:
-                place = at
-        after[at] = place
-        if at == 1 + START:
-            start = place
-    for at in range(1, len(word)):
-        if word[at] == STOP:
-            after[at] = start
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _find(grams: np.ndarray, low: int, high: int, wanted: int) -> int:
-    """Where a word stands among the children of a context, or would stand."""
-    while high - low > 4:
-        middle = (low + high) >> 1
-        if grams[middle, 0] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    while low < high and grams[low, 0] < wanted:
-        low += 1
-    return low
-
-
-@njit(cache=True, nogil=True, inline="always")
-def next_word(
-    context: int,
-    wanted: int,
-    grams: np.ndarray,
-    logs: np.ndarray,
-    contexts: np.ndarray,
-    begins: np.ndarray,
-    backs: np.ndarray,
-    flat: np.ndarray,
-) -> tuple[float, int]:
-    """log P of a word after a context, and the context that follows."""
-    total, known = 0.0, False
-    while context:
-        end = begins[context + 1, 0]
-        at = _find(grams, begins[context, 0], end, wanted)
-        if at < end and grams[at, 0] == wanted:
-            return (total if known else total + logs[at, 1]), grams[at, 2]
-        if not known:
-            total += backs[context, 3]
-            if len(flat):  # the shorter contexts still say which one follows
-                total += flat[0]
-                known = True
-        context = contexts[context, 2]
-    return (total if known else total + logs[1 + wanted, 1]), grams[1 + wanted, 2]
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def score_rows(
-    ids: np.ndarray,
-    lengths: np.ndarray,
-    at: np.ndarray,
-    found: np.ndarray,
-    grams: np.ndarray,
-    logs: np.ndarray,
-    contexts: np.ndarray,
-    begins: np.ndarray,
-    backs: np.ndarray,
-    flat: np.ndarray,
-) -> None:
-    """log P of rows of ids; `at` are their contexts, before and after."""
-    for row in prange(len(ids)):
-        context = at[row]
-        for t in range(lengths[row]):
-            found[row, t], context = next_word(context, ids[row, t], grams, logs, contexts, begins, backs, flat)
-        at[row] = context
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def fill_rows(
-    at: np.ndarray,
-    found: np.ndarray,
-    grams: np.ndarray,
-    logs: np.ndarray,
-    contexts: np.ndarray,
-    begins: np.ndarray,
-    backs: np.ndarray,
-    flat: np.ndarray,
-) -> None:
-    """log P of every word in each context: from the shortest to the longest, each says what it knows."""
-    for row in prange(len(at)):
-        context = at[row]
-        path = np.empty(64, np.int64)
-        depth = 0
-        while context:
-            path[depth] = context
-            depth += 1
-            context = contexts[context, 2] if len(flat) == 0 else 0
-        for word in range(found.shape[1]):
-            found[row, word] = flat[0] if depth and len(flat) else logs[1 + word, 1]
-        for step in range(depth):
-            context = path[depth - 1 - step]
-            for word in range(found.shape[1]):
-                found[row, word] += backs[context, 3]
-            for child in range(begins[context, 0], begins[context + 1, 0]):
-                found[row, grams[child, 0]] = logs[child, 1]

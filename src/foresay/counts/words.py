@@ -15,12 +15,11 @@ from itertools import repeat
 from pathlib import Path
 
 import numpy as np
-from numba import njit, prange
 
 from foresay.counts import arpa
 from foresay.counts.count import LIMIT, Flat
 from foresay.counts.smoothing import ModifiedKneserNey, Smoothing
-from foresay.counts.table import Table, next_word
+from foresay.counts.table import Table
 from foresay.counts.train import train
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
@@ -72,10 +71,12 @@ class WordModel:
 
     def score(self, lines: Sequence[str]) -> np.ndarray:
         """log P of each line and its end."""
+        from foresay.kernels import ngram as kernel  # numba takes a second to import
+
         ids = self.ids(lines)
         ends = np.flatnonzero(ids == STOP)
         found = np.zeros(len(ends))
-        sum_rows(ids, ends, self.table.start, found, *self.table.walk())
+        kernel.sum_rows(ids, ends, self.table.start, found, *self.table.walk())
         return found
 
     def perplexity(self, lines: Sequence[str]) -> float:
@@ -106,25 +107,3 @@ def _numbers_of(words: Sequence[str]) -> dict[str, int]:
     known = {word: number for number, word in enumerate(words) if number == UNK or number >= len(SPECIALS)}
     known[arpa.SPECIAL[UNK]] = UNK
     return known
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def sum_rows(
-    ids: np.ndarray,
-    ends: np.ndarray,
-    start: int,
-    found: np.ndarray,
-    grams: np.ndarray,
-    logs: np.ndarray,
-    contexts: np.ndarray,
-    begins: np.ndarray,
-    backs: np.ndarray,
-    flat: np.ndarray,
-) -> None:
-    """log P of rows of ids that end where `ends` says."""
-    for row in prange(len(ends)):
-        context, total = start, 0.0
-        for at in range(ends[row - 1] + 1 if row else 0, ends[row] + 1):
-            one, context = next_word(context, ids[at], grams, logs, contexts, begins, backs, flat)
-            total += one
-        found[row] = total
