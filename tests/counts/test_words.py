@@ -8,9 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foresay.counts.smoothing import WittenBell
 from foresay.counts.words import WordModel
+from foresay.text.tokens import STOP, UNK
 
 LINES = ["the cat sat on the mat", "the dog sat", "", "a cat <unk> the dog", "the cat sat"] * 3
 
@@ -22,6 +25,14 @@ def test_lines_are_scored_one_by_one() -> None:
     np.testing.assert_allclose(together, [model.score([text])[0] for text in texts])
     assert model.score(["a zebra sat"]) == model.score(["a <unk> sat"]) == model.score(["a </s> sat"])
     assert together[0] > together[1]
+
+
+@given(st.lists(st.text(alphabet="ab \t\n\x0b\x1cé中\xa0\u3000\0", max_size=9), max_size=6))
+def test_words_are_what_blanks_separate(lines: list[str]) -> None:
+    model = WordModel.train(["a b", "é 中 ab", "aé b中"], 2)
+    known = {word: number for number, word in enumerate(model.words)}
+    expected = [number for line in lines for number in [*(known.get(word, UNK) for word in line.split()), STOP]]
+    assert model.ids(lines).tolist() == expected
 
 
 def test_perplexity_counts_the_ends() -> None:
@@ -41,6 +52,7 @@ def test_torch_stays_out() -> None:
     code = """
 import sys
 from foresay.counts.words import WordModel
+from foresay.text.tokens import STOP, UNK
 WordModel.train(["a b", "b a"], 2)
 sys.exit("torch" in sys.modules)
 """

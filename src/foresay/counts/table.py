@@ -19,6 +19,7 @@ import numpy as np
 
 from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate
+from foresay.counts.threads import in_parts
 from foresay.text.tokens import START, STOP
 
 
@@ -80,7 +81,8 @@ class Table:
         from foresay.kernels import ngram as kernel  # numba takes a second to import
 
         found, after = np.zeros(ids.shape), contexts.astype(np.int64)
-        kernel.score_rows(ids, lengths, after, found, *self.walk())
+        given = (ids, lengths, after, found, *self.walk())
+        in_parts(lambda low, high: kernel.score_rows(low, high, *given), len(ids))
         return found, after
 
     def rows(self, contexts: np.ndarray) -> np.ndarray:
@@ -88,7 +90,8 @@ class Table:
         from foresay.kernels import ngram as kernel  # numba takes a second to import
 
         found = np.empty((len(contexts), self.vocabulary), np.float32)
-        kernel.fill_rows(contexts, found, *self.walk())
+        given = (contexts, found, *self.walk())
+        in_parts(lambda low, high: kernel.fill_rows(low, high, *given), len(contexts))
         return found
 
     def what_is_wrong(self, vocabulary: int) -> str | None:

@@ -8,6 +8,7 @@ model.write("model.arpa")
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +21,12 @@ from foresay.counts import arpa
 from foresay.counts.count import LIMIT, Flat
 from foresay.counts.smoothing import ModifiedKneserNey, Smoothing
 from foresay.counts.table import Table
+from foresay.counts.threads import in_parts
 from foresay.counts.train import train
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
-END = arpa.SPECIAL[STOP]
+MARK = "\0"  # between lines
+WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")  # white space beyond ASCII
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class WordModel:
         ids = self.ids(lines)
         ends = np.flatnonzero(ids == STOP)
         found = np.zeros(len(ends))
-        kernel.sum_rows(ids, ends, self.table.start, found, *self.table.walk())
+        given = (ids, ends, self.table.start, found, *self.table.walk())
+        in_parts(lambda low, high: kernel.sum_rows(low, high, *given), len(ends))
         return found
 
     def perplexity(self, lines: Sequence[str]) -> float:
@@ -84,22 +88,35 @@ class WordModel:
         return math.exp(-self.score(lines).sum() / len(self.ids(lines)))
 
     def ids(self, lines: Sequence[str]) -> np.ndarray:
-        """The ids of lines, each with STOP at its end."""
-        text = f" {END} ".join([*lines, ""])
-        words = text.split()
-        found = np.fromiter(map(self._marked.get, words, repeat(UNK)), np.int32, len(words))
-        if np.count_nonzero(found == STOP) == len(lines):
-            return found
-        known = _numbers_of(self.words)
-        each = (
-            [*map(known.get, line.split(), repeat(UNK)), STOP] for line in lines
-        )  # the mark stands in a line as a word
-        return np.array([number for line in each for number in line], np.int32)
+        """The ids of lines, each with STOP at its end; words are what Python's `split` gives."""
+        text = "".join([line + MARK for line in lines])
+        if text.count(MARK) != len(lines) or WIDE_BLANKS.search(text):
+            known = _numbers_of(self.words)
+            each = ([*map(known.get, line.split(), repeat(UNK)), STOP] for line in lines)
+            return np.array([number for line in each for number in line], np.int32)
+        from foresay.kernels import ngram as kernel  # numba takes a second to import
+
+        letters = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+        ends, counts = np.flatnonzero(letters == ord(MARK)), np.zeros(len(lines), np.int64)
+        in_parts(lambda low, high: kernel.count_words(low, high, letters, ends, counts), len(lines))
+        after = np.cumsum(counts + 1)
+        found = np.full(after[-1] if len(after) else 0, STOP, np.int32)
+        given = (letters, ends, after - counts - 1, *self._spelt, UNK, found)
+        in_parts(lambda low, high: kernel.find_words(low, high, *given), len(lines))
+        return found
 
     @cached_property
-    def _marked(self) -> dict[str, int]:
-        """The ids of words and of the mark of an end."""
-        return {**_numbers_of(self.words), END: STOP}
+    def _spelt(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The words as letters, where each begins, who stands in which slot, and their ids."""
+        from foresay.kernels import ngram as kernel
+
+        known = _numbers_of(self.words)
+        spelt = [word.encode("utf-8", "surrogatepass") for word in known]
+        begins = np.cumsum([0, *map(len, spelt)])
+        slots = np.full(1 << (2 * len(spelt) + 1).bit_length(), -1, np.int32)
+        letters = np.frombuffer(b"".join(spelt), np.uint8)
+        kernel.place_words(letters, begins, slots)
+        return letters, begins, slots, np.array(list(known.values()), np.int32)
 
 
 def _numbers_of(words: Sequence[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ they are called, in counts/.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 BITS = 11  # of a digit: its 2,048 counters lie in the fastest cache
 
@@ -295,8 +295,10 @@ def next_word(
     return (total if known else total + logs[1 + wanted, 1]), grams[1 + wanted, 2]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def score_rows(
+    low: int,
+    high: int,
     ids: np.ndarray,
     lengths: np.ndarray,
     at: np.ndarray,
@@ -309,15 +311,17 @@ def score_rows(
     flat: np.ndarray,
 ) -> None:
     """log P of rows of ids; `at` are their contexts, before and after."""
-    for row in prange(len(ids)):
+    for row in range(low, high):
         context = at[row]
         for t in range(lengths[row]):
             found[row, t], context = next_word(context, ids[row, t], grams, logs, contexts, begins, backs, flat)
         at[row] = context
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def fill_rows(
+    low: int,
+    high: int,
     at: np.ndarray,
     found: np.ndarray,
     grams: np.ndarray,
@@ -328,7 +332,7 @@ def fill_rows(
     flat: np.ndarray,
 ) -> None:
     """log P of every word in each context: from the shortest to the longest, each says what it knows."""
-    for row in prange(len(at)):
+    for row in range(low, high):
         context = at[row]
         path = np.empty(64, np.int64)
         depth = 0
@@ -346,8 +350,10 @@ def fill_rows(
                 found[row, grams[child, 0]] = logs[child, 1]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def sum_rows(
+    low: int,
+    high: int,
     ids: np.ndarray,
     ends: np.ndarray,
     start: int,
@@ -360,9 +366,86 @@ def sum_rows(
     flat: np.ndarray,
 ) -> None:
     """log P of rows of ids that end where `ends` says."""
-    for row in prange(len(ends)):
+    for row in range(low, high):
         context, total = start, 0.0
         for at in range(ends[row - 1] + 1 if row else 0, ends[row] + 1):
             one, context = next_word(context, ids[at], grams, logs, contexts, begins, backs, flat)
             total += one
         found[row] = total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_blank(byte: int) -> bool:
+    """White space of ASCII, as Python's `split` has it."""
+    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hashed(text: np.ndarray, begin: int, end: int) -> int:
+    found = 0
+    for at in range(begin, end):
+        found = (found * 31 + text[at]) & 0xFFFFFFF
+    return (found ^ (found >> 13)) & 0xFFFFFFF
+
+
+@njit(cache=True, nogil=True)
+def place_words(words: np.ndarray, begins: np.ndarray, slots: np.ndarray) -> None:
+    """Gives every word (bytes, one after the other) a slot by its letters; -1 is a free one."""
+    for word in range(len(begins) - 1):
+        slot = _hashed(words, begins[word], begins[word + 1]) & (len(slots) - 1)
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = word
+
+
+@njit(cache=True, nogil=True)
+def count_words(low: int, high: int, text: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> None:
+    """How many words stand in each row of a text; rows end where `ends` says."""
+    for row in range(low, high):
+        blank, found = True, 0
+        for at in range(ends[row - 1] + 1 if row else 0, ends[row]):
+            now = _is_blank(text[at])
+            found += blank and not now
+            blank = now
+        counts[row] = found
+
+
+@njit(cache=True, nogil=True)
+def find_words(
+    low: int,
+    high: int,
+    text: np.ndarray,
+    ends: np.ndarray,
+    places: np.ndarray,
+    words: np.ndarray,
+    begins: np.ndarray,
+    slots: np.ndarray,
+    ids: np.ndarray,
+    unknown: int,
+    found: np.ndarray,
+) -> None:
+    """The id of every word of each row, from its place on in `found`."""
+    for row in range(low, high):
+        at, to, end = (ends[row - 1] + 1 if row else 0), places[row], ends[row]
+        while at < end:
+            if _is_blank(text[at]):
+                at += 1
+                continue
+            begin = at
+            while at < end and not _is_blank(text[at]):
+                at += 1
+            slot = _hashed(text, begin, at) & (len(slots) - 1)
+            found[to] = unknown
+            while slots[slot] >= 0:
+                word = slots[slot]
+                first, length = begins[word], begins[word + 1] - begins[word]
+                same = length == at - begin
+                for i in range(length if same else 0):
+                    if words[first + i] != text[begin + i]:
+                        same = False
+                        break
+                if same:
+                    found[to] = ids[word]
+                    break
+                slot = (slot + 1) & (len(slots) - 1)
+            to += 1
