@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from foresay.text.tokens import PAD, START, STOP
+from foresay.text.tokens import MASK, PAD, START, STOP
 
 Gram = tuple[int, ...]
 
@@ -67,7 +67,7 @@ class Textbook:
 
     def uniform(self, word: int) -> float:
         seen = {gram[0] for gram in self.counts if len(gram) == 1}
-        never = set(range(self.vocabulary)) - seen - {PAD, START} or {PAD}
+        never = set(range(self.vocabulary)) - seen - {PAD, START, MASK} or {PAD}
         share = 1 / (len(seen) + 1)
         return share if word in seen else share / len(never) if word in never else 0.0
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from foresay.counts.count import Grams
-from foresay.text.tokens import PAD, START
+from foresay.text.tokens import MASK, PAD, START
 
 
 @dataclass
@@ -61,12 +61,12 @@ def single_words(count: np.ndarray, discount: np.ndarray, kinds: bool = False) -
 def with_rest(probs: np.ndarray, seen: np.ndarray, rest: float) -> np.ndarray:
     """Probabilities with the rest divided among the words seen and one more, which stands for all others.
 
-    Padding and <start> are never predicted; only where every other word was seen does padding get that last share,
+    Padding, <start> and <mask> are never predicted; only where every other word was seen does padding get that last share,
     so that the whole is one.
     """
     share = rest / (int(seen.sum()) + 1)
     never = ~seen
-    never[[PAD, START]] = False
+    never[[PAD, START, MASK]] = False
     if not never.any():
         never[PAD] = True
     return probs + np.where(seen, share, 0.0) + np.where(never, share / never.sum(), 0.0)

@@ -384,7 +384,7 @@ def _is_blank(byte: int) -> bool:
 def _hashed(text: np.ndarray, begin: int, end: int) -> int:
     found = 0
     for at in range(begin, end):
-        found = (found * 31 + text[at]) & 0xFFFFFFF
+        found = (found * 31 + np.int64(text[at])) & 0xFFFFFFF
     return (found ^ (found >> 13)) & 0xFFFFFFF
 
 
