@@ -61,8 +61,8 @@ def single_words(count: np.ndarray, discount: np.ndarray, kinds: bool = False) -
 def with_rest(probs: np.ndarray, seen: np.ndarray, rest: float) -> np.ndarray:
     """Probabilities with the rest divided among the words seen and one more, which stands for all others.
 
-    Padding, <start> and <mask> are never predicted; only where every other word was seen does padding get that last share,
-    so that the whole is one.
+    Padding, <start> and <mask> are never predicted; only where every other word was seen does padding get that last
+    share, so that the whole is one.
     """
     share = rest / (int(seen.sum()) + 1)
     never = ~seen
