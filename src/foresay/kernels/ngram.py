@@ -385,7 +385,7 @@ def _hashed(text: np.ndarray, begin: int, end: int) -> int:
     found = 0
     for at in range(begin, end):
         found = (found * 31 + np.int64(text[at])) & 0xFFFFFFF
-    return (found ^ (found >> 13)) & 0xFFFFFFF
+    return int((found ^ (found >> 13)) & 0xFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
