@@ -371,7 +371,9 @@ def test_the_text_side_comes_from_no_file(run, tmp_path):
     """Prepared texts and tokenisers are opened without trust."""
     (tmp_path / "evil.py").write_text("raise SystemExit('run!')")
     text = refused(parts.make, "tokens", {"kind": "words", "stem": "evil.py:Stem"})
-    assert text.startswith("tokens.stem=evil.py:Stem: no stem can come from a file; allowed kinds: batches, embedding")
+    assert text.startswith(
+        "tokens.stem=evil.py:Stem: no stem can come from a file; allowed kinds: batches, smoothing, embedding"
+    )
     about = json.loads((run / "text.json").read_text())
     about["tokens"] = {"kind": "words", "stem": "evil.py:Stem"}
     (run / "text.json").write_text(json.dumps(about))
