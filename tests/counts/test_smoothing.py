@@ -92,15 +92,12 @@ def test_katz_by_hand() -> None:
 
 
 def test_good_and_turing_by_hand() -> None:
-    """Counts of counts 8, 4, 2, 1 ... with `most` 2: r* = (r+1) n_{r+1} / n_r, less what counts above keep."""
+    """Ten things came once, four twice, one three times: 1* = 2 4/10, 2* = 3 1/4, less what counts above 2 keep."""
     from foresay.counts.smoothing import _good_turing
 
-    counts = np.array([1] * 8 + [2] * 4 + [3] * 2 + [9])
-    common = 3 * 2 / 8
-    expected = [1.0, (2 * 4 / 8 / 1 - common) / (1 - common), (3 * 2 / 4 / 2 - common) / (1 - common), 1.0]
-    assert _good_turing(counts, 2).tolist() == pytest.approx(
-        [1.0, expected[1], 1.0 if expected[2] <= 0 else expected[2], 1.0]
-    )
+    counts = np.array([1] * 10 + [2] * 4 + [3] + [9])
+    assert _good_turing(counts, 2).tolist() == pytest.approx([1.0, (0.8 - 0.3) / 0.7, (0.375 - 0.3) / 0.7, 1.0])
+    assert _good_turing(counts, 3).tolist() == [1.0] * 5  # nothing came four times: too small to say
 
 
 def test_nothing_taken_by_hand() -> None:
