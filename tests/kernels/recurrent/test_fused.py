@@ -2,8 +2,8 @@
 
 Tolerances, as the length of the difference over the length of the reference: 2e-6 in float32 (a step's sums are in
 another order, and on a CPU exp and tanh are polynomials good to a few units in the last place), 5e-6 on a GPU, where
-tanh is made of exp and loses digits near 0 (2.3e-6 found, of a normed LSTM); 2e-2 in bfloat16, where the plain loop
-itself is off by 1e-2.
+tanh is made of exp and loses digits near 0 (2.3e-6 found, of a normed LSTM); in bfloat16 2e-2, or half more than the
+plain loop is off in bfloat16 itself (a normed LSTM by more than 1e-2 after nine steps).
 """
 
 import pytest
@@ -54,14 +54,20 @@ def results(cell, dtype, device, run, mask, *, autocast=False, only_y=False):
     return [output.detach() for output in outputs], grads
 
 
-def compare(reference, found, tolerance):
+def distances(reference, found):
+    """The length of each difference over the length of the reference; 0 where both are nothing."""
     for group, others in zip(reference, found, strict=True):
         for expected, value in zip(group, others, strict=True):
             if expected is None or not expected.any():
                 assert value is None or not value.any()
+                yield 0.0
                 continue
             assert value is not None
-            assert (expected - value.double()).norm() < tolerance * expected.norm()
+            yield float((expected - value.double()).norm() / expected.norm())
+
+
+def compare(reference, found, tolerance):
+    assert max(distances(reference, found)) < tolerance
 
 
 MASKS = {"whole": None, "padded": torch.arange(T) < torch.tensor([[T], [3], [1]])}
@@ -94,9 +100,13 @@ def test_gpu_equals_plain(name, mask):
     compare(reference, found, 5e-6)
     only_y = name == "slstm"  # the gradient of its running maximum jumps where two numbers change their order
     reference = results(cell, torch.float64, "cuda", run_plain, mask, only_y=only_y)
+    roughly = distances(reference, results(cell, torch.float32, "cuda", run_plain, mask, autocast=True, only_y=only_y))
+    allowed = [max(2e-2, 1.5 * distance) for distance in roughly]
     for function in (Loop, Whole) if fits(fuse(cell.maths, training=cell.training)) else (Loop,):
         run = lambda *given, function=function: engine.run_fused(function, *given)  # noqa: E731
-        compare(reference, results(cell, torch.float32, "cuda", run, mask, autocast=True, only_y=only_y), 2e-2)
+        found = results(cell, torch.float32, "cuda", run, mask, autocast=True, only_y=only_y)
+        off = [*distances(reference, found)]
+        assert all(one < most for one, most in zip(off, allowed, strict=True)), (off, allowed)
 
 
 @pytest.mark.gpu
