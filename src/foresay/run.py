@@ -80,9 +80,18 @@ class Run:
         """Whether a text given to `score` ends with <stop>: it does where the run was trained on lines."""
         return self.recipe.data.unit == "line"
 
+    def _must_be_sequence(self) -> None:
+        if not self.model.sequence:
+            name = self.recipe.task.part_name
+            raise UserError(
+                f"{self.folder} holds {name}, which know no probability of a text; use foresay words, or train a "
+                "language model"
+            )
+
     @torch.inference_mode()
     def score(self, texts: str | Sequence[str]) -> list[Scored]:
         """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
+        self._must_be_sequence()
         self.model.eval()
         given = [texts] if isinstance(texts, str) else texts
         return [self._score(text) for text in fits(list[str], list(given), "texts")]
@@ -130,6 +139,7 @@ class Run:
         A stream is read in as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state
         through the whole text.
         """
+        self._must_be_sequence()
         if split not in ("valid", "test"):
             raise UserError(f"split={split!r}; allowed: valid, test")
         recipe = self.recipe
@@ -162,6 +172,7 @@ class Run:
         `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`; `on_text` is called with
         the first row's text as it grows.
         """
+        self._must_be_sequence()
         length, number = fits(Size, length, "length"), fits(Size, number, "number")
         temperature = fits(Amount, temperature, "temperature")
         prompt = fits(str, prompt, "prompt")
@@ -196,6 +207,7 @@ class Run:
     @torch.inference_mode()
     def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:
         """log P (V,) of the token after `text`, read from the beginning or on from `state`."""
+        self._must_be_sequence()
         self.model.eval()
         state = self.model.begin(1) if state is None else state
         ids = torch.tensor([self.tokens.encode(text).tolist()], dtype=torch.long, device=self.model.device)

@@ -28,7 +28,7 @@ from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
-from foresay.models.task import Task
+from foresay.models.task import Fitting, Task
 from foresay.recipe import Recipe
 from foresay.run import Run, load, pick_device
 from foresay.text.tokens import SPECIALS
@@ -196,14 +196,16 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
     model = build(recipe, len(tokens), place, folder if there else None)
+    fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
     if there:
         check_same_text(folder, prepared)
     else:
         tokens.save(folder)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
-    if hasattr(model, "fit"):
-        facts = _count(model, recipe, prepared, folder, watch)
+    if fitted is not None:
+        lines, facts = fitted
+        _write_metrics(folder, recipe, lines)
         _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
         return
     trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
@@ -248,27 +250,39 @@ def _fitted(
     return Recipe(fitted.task, recipe.data, recipe.tokens, fitted.train, recipe.seed, recipe.deterministic)
 
 
-def _count(model: Any, recipe: Recipe, prepared: Prepared, folder: Path, watch: Watch) -> dict[str, Any]:
-    """A model that counts instead of descending: one pass, one evaluation."""
+def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A model that is fitted as a whole, by counting or in epochs of its own; its lines of metrics, and facts."""
     began = time.perf_counter()
-    with watch.stage("counting") as tell:
-        model.fit(prepared.train, tell)
+    how = Fitting(prepared.tokens.pieces(range(len(prepared.tokens))), recipe.seed, recipe.deterministic)
+    with watch.stage(model.doing) as tell:
+        model.fit(prepared.train, tell, how)
     for note in model.notes:
         watch.note(note)
-    seconds, valid = time.perf_counter() - began, None
-    line: dict[str, Any] = {"step": 1, "tokens": len(prepared.train), "seconds": round(seconds, 3)}
-    if prepared.valid is not None:
+    seconds, tokens = time.perf_counter() - began, len(prepared.train)
+    lines: list[dict[str, Any]] = [
+        {"step": n, "tokens": n * tokens, "seconds": round(epoch.seconds, 3), "loss": epoch.loss}
+        for n, epoch in enumerate(model.history, 1)
+    ]
+    facts = {"tokens": tokens * max(len(lines), 1), "seconds": seconds, "valid": None}
+    lines = lines or [{"step": 1, "tokens": tokens, "seconds": round(seconds, 3)}]
+    if prepared.valid is not None and model.sequence:
         measured = evaluate(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
-        valid = measured.as_dict()
+        facts["valid"] = measured.as_dict()
         watch.note(spelt(measured))
-        line |= {f"valid_{name}": value for name, value in valid.items()}
-    metrics = Metrics(
-        folder / "metrics.jsonl", Board(folder / "tensorboard") if recipe.train.save.tensorboard else None
-    )
+        lines[-1] |= {f"valid_{name}": value for name, value in measured.as_dict().items()}
+    elif prepared.valid is not None:
+        facts["held_out"] = lines[-1]["valid_loss"] = model.held_out(prepared.valid, how)
+        watch.note(f"held-out loss {facts['held_out']:.4f} a prediction")
+    return lines, facts | ({"epochs": [epoch.loss for epoch in model.history]} if model.history else {})
+
+
+def _write_metrics(folder: Path, recipe: Recipe, lines: list[dict[str, Any]]) -> None:
+    board = Board(folder / "tensorboard") if recipe.train.save.tensorboard else None
+    metrics = Metrics(folder / "metrics.jsonl", board)
     metrics.cut(0)
-    metrics.write(line)
+    for line in lines:
+        metrics.write(line)
     metrics.close()
-    return {"tokens": len(prepared.train), "seconds": seconds, "valid": valid}
 
 
 def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts: dict[str, Any], watch: Watch) -> None:

@@ -20,7 +20,7 @@ from foresay.data.batch import Batch
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
 from foresay.errors import UserError
-from foresay.models.task import Task, masked
+from foresay.models.task import Fitting, Task, masked
 from foresay.parts import Amount, Count, Size, part
 
 MEGABYTE = 1 << 20
@@ -31,6 +31,8 @@ class Ngram(Task):
     """n-grams by counts, smoothed."""
 
     table: Table
+    doing = "counting"
+    history = ()  # one pass: no epochs
 
     def __init__(
         self,
@@ -50,7 +52,12 @@ class Ngram(Task):
         nothing = count(Nothing(), 1, vocabulary)
         self.table = build(nothing, Add().estimate(nothing, [np.ones(vocabulary, bool)]))
 
-    def fit(self, shards: Shards, on_progress: Callable[[float], None] | None = None) -> None:
+    def fit(
+        self,
+        shards: Shards,
+        on_progress: Callable[[float], None] | None = None,
+        how: Fitting = Fitting(),  # noqa: B008 - it is frozen
+    ) -> None:
         """Counts every n-gram; <start> stands before each document. Never more than `memory` megabytes are sorted."""
         assert isinstance(self.smoothing, Smoothing)
         self.table, self.notes = train(

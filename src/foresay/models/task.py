@@ -6,6 +6,9 @@ that a text may be scored whole, in pieces or word by word with the same result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
@@ -14,10 +17,20 @@ from foresay.encode.encoder import State, reorder
 from foresay.errors import UserError
 
 
+@dataclass(frozen=True)
+class Fitting:
+    """What a model that is fitted as a whole, not step by step, may want to know."""
+
+    words: Sequence[str] = ()  # the symbols, in the order of their ids
+    seed: int = 1
+    deterministic: bool = False
+
+
 class Task(nn.Module):
     """`build(vocabulary)` joins the parts; then train (`loss`), measure, begin, step, score, reorder."""
 
     part_kind = "task"
+    sequence = True  # False: it knows no P of a text, so it keeps none of measure, begin, step, score
     vocabulary: int
 
     def build(self, vocabulary: int) -> None:

@@ -34,6 +34,8 @@ def write_card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> None:
 def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     valid = results["valid"]
     measured = "No validation text was held out.\n"
+    if "epochs" in results:
+        measured = _losses(results)
     if valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
@@ -46,7 +48,8 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
             f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )
     trust = trust_for(folder)
-    curve = "\n![loss against time](curve.png)\n" if "steps" in results else ""
+    curve = "\n![loss against time](curve.png)\n" if "steps" in results or "epochs" in results else ""
+    use = _use_of_words(folder) if "epochs" in results else _use(folder, trust)
     return f"""---
 library_name: foresay
 ---
@@ -61,7 +64,18 @@ A {recipe.task.part_name} trained with Foresay {__version__}: {results["paramete
 {measured}{curve}
 ## Use
 
-```
+{use}
+## Recipe
+
+Every setting, with the defaults filled in. `foresay train recipe.yaml` repeats the run.
+
+```yaml
+{recipe.as_yaml()}```
+"""
+
+
+def _use(folder: Path, trust: str) -> str:
+    return f"""```
 foresay generate {folder} "Once upon"{trust}
 echo "a sentence" | foresay score {folder} -{trust}
 foresay eval {folder}{trust}
@@ -73,14 +87,28 @@ import foresay
 run = foresay.load("{folder}"{", trust=True" if trust else ""})
 run.perplexity("a sentence")
 ```
-
-## Recipe
-
-Every setting, with the defaults filled in. `foresay train recipe.yaml` repeats the run.
-
-```yaml
-{recipe.as_yaml()}```
 """
+
+
+def _use_of_words(folder: Path) -> str:
+    return f"""```
+foresay words {folder} near WORD
+foresay words {folder} analogy man king woman
+```
+
+```python
+import foresay
+
+vectors = foresay.WordVectors.load("{folder}")
+vectors.near("word")
+```
+"""
+
+
+def _losses(results: dict[str, Any]) -> str:
+    lines = [f"| {epoch} | {loss:.4f} |" for epoch, loss in enumerate(results["epochs"], 1)]
+    lines += [f"| on held-out text | {results['held_out']:.4f} |"] if "held_out" in results else []
+    return "| epoch | loss, nats a prediction |\n|---|---|\n" + "\n".join(lines) + "\n"
 
 
 def write_curve(folder: Path) -> None:

@@ -1,0 +1,167 @@
+"""Learning on a CPU: the text in stretches, on every core.
+
+Each thread walks a stretch of its own and writes into the same tables without a lock; or, where the result must not
+depend on the threads, all work on one batch, first on its gradients, then each on the rows that are its own. The rate
+falls in a straight line over all epochs, by the place in the text.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from foresay.counts.count import Tokens
+from foresay.errors import UserError
+from foresay.kernels.word_vectors.plan import CHUNK, Plan, Room, Tables, Text, World, beside, empty_text, room_for
+from foresay.text.tokens import STOP
+
+STRETCH = 1 << 16  # words; windows end with it
+SHARED = 8  # chunks a batch has at least, for threads to share
+LEAST = 1e-4  # of the first rate, at the end
+BEARABLE = 2.0  # steps of rate 1 that a row may take from where it was: more, and it overshoots
+MOST = 4096
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is learnt from what."""
+
+    tokens: Tokens
+    shares: np.ndarray  # (V,) of 2**32: how often a word is kept; 0 for those that do not take part
+    world: World
+    tables: Tables
+    epochs: int
+    rate: float
+    seed: int
+    threads: int
+    at_once: int  # places whose gradients are found before the rows they go to change
+
+    @property
+    def width(self) -> int:
+        return self.tables.inputs.shape[1]
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """The places at once as chunks: places of a chunk, chunks."""
+        chunk = min(CHUNK, max(self.at_once // SHARED, 1))
+        return chunk, max(self.at_once // chunk, 1)
+
+    @property
+    def stretches(self) -> int:
+        return -(-len(self.tokens) // STRETCH)
+
+    def rates(self, epoch: int, stretch: int) -> tuple[float, float]:
+        """At the beginning and at the end of a stretch."""
+        whole = self.epochs * self.stretches
+        done = epoch * self.stretches + stretch
+        return tuple(self.rate * max(1 - at / whole, LEAST) for at in (done, done + 1))  # pyright: ignore[reportReturnType]
+
+    def kept(self, epoch: int, stretch: int) -> tuple[Text, int, int]:
+        """The words of a stretch that are kept this time, how many, and the key of their places."""
+        from foresay.kernels.word_vectors.window import folded, keep_words
+
+        ids = self.tokens.slice(stretch * STRETCH, (stretch + 1) * STRETCH)
+        key = folded(folded(self.seed & 0xFFFFFFFF, epoch), stretch)
+        text = empty_text(len(ids))
+        return text, keep_words(ids, self.shares, STOP, folded(key, 0), text), folded(key, 1)
+
+
+def bearable(plan: Plan, heat: float, counts: np.ndarray, shares: np.ndarray, rate: float) -> int:
+    """How many places may be computed from the same rows: so many that the row most used takes no step too far.
+
+    That is the row drawn most (`heat`: how often for a word), or that of the word most kept.
+    """
+    kept = counts * (shares / 2.0**32)
+    near = 1.0 if plan.averaged else (plan.before + plan.after) / (2 if plan.dynamic else 1)
+    used = near * (heat + float(kept.max() / kept.sum()))
+    return int(min(max(BEARABLE / (rate * used), 1), MOST))
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The mean loss of a prediction, and the seconds since training began."""
+
+    loss: float
+    seconds: float
+
+
+Tell = Callable[[float, str], None]
+
+
+def learn(course: Course, *, deterministic: bool, tell: Tell) -> list[Epoch]:
+    """Fills the tables."""
+    epochs, began = [], time.perf_counter()
+    with ThreadPoolExecutor(course.threads) as pool:
+        for epoch in range(course.epochs):
+            found: list[tuple[float, int]] = []
+            walk = _in_order(course, epoch, pool) if deterministic else _freely(course, epoch, pool)
+            with closing(walk):
+                for one in walk:
+                    found.append(one)
+                    tell((epoch + len(found) / course.stretches) / course.epochs, said(epochs, course))
+            epochs.append(Epoch(mean(found), time.perf_counter() - began))
+    return epochs
+
+
+def said(epochs: list[Epoch], course: Course) -> str:
+    """Where it is, and how good the last epoch was."""
+    loss = f", loss {epochs[-1].loss:.4f}" if epochs else ""
+    return f"epoch {len(epochs) + 1} of {course.epochs}{loss}"
+
+
+def mean(found: list[tuple[float, int]]) -> float:
+    """Of (sum, number of predictions)."""
+    predictions = sum(number for _, number in found)
+    if not predictions:
+        raise UserError(
+            "no word of the text has a known word beside it; give more text, lower tokens.min_count, or keep frequent "
+            "words with sample=0"
+        )
+    return math.fsum(total for total, _ in found) / predictions
+
+
+def measure(course: Course, epoch: int = 0) -> float:
+    """The mean loss of a prediction on a text, from which nothing is learnt."""
+    still = Course(**{**course.__dict__, "rate": 0.0, "epochs": 1})
+    with ThreadPoolExecutor(course.threads) as pool:
+        return mean(list(_freely(still, epoch, pool)))
+
+
+def _freely(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[tuple[float, int]]:
+    from foresay.kernels.word_vectors.walk import walk
+
+    rooms: list[Room] = []  # those that no thread works in
+
+    def one(stretch: int) -> tuple[float, int]:
+        text, size, key = course.kept(epoch, stretch)
+        room = rooms.pop() if rooms else room_for(course.world.plan, course.width, min(CHUNK, course.at_once))
+        found = walk(text, size, course.world, course.tables, room, key, course.rates(epoch, stretch))
+        rooms.append(room)
+        return found
+
+    yield from pool.map(one, range(course.stretches))
+
+
+def _in_order(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[tuple[float, int]]:
+    from foresay.kernels.word_vectors.walk import walk_together
+
+    world, tables, threads = course.world, course.tables, course.threads
+    chunk, batch = course.batch
+    room = room_for(world.plan, course.width, chunk, batch, keep=True)
+    rooms = [room, *(beside(room) for _ in range(threads - 1))]
+    for stretch in range(course.stretches):
+        text, size, key = course.kept(epoch, stretch)
+        rates, gate = course.rates(epoch, stretch), np.zeros(1, np.int64)
+        losses = np.zeros((-(-size // chunk), 2))
+
+        def one(n: int, text=text, size=size, key=key, rates=rates, gate=gate, losses=losses) -> None:
+            walk_together(text, size, world, tables, rooms[n], key, rates, batch, threads, n, gate, losses)
+
+        list(pool.map(one, range(threads)))
+        yield math.fsum(losses[:, 0]), int(losses[:, 1].sum())

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from foresay.models.word_vectors import learn
+from foresay.models.word_vectors.objective import Hierarchical, Negative
+from foresay.models.word_vectors.predictor import Cbow, SkipGram
+from tests.models.word_vectors.made import course_of, documents
+
+
+def nothing(done, said):
+    pass
+
+
+@pytest.mark.parametrize("spelt", [False, True], ids=["", "spelt"])
+@pytest.mark.parametrize("objective", [Negative(), Hierarchical()], ids=["negative", "tree"])
+@pytest.mark.parametrize("predictor", [SkipGram(), Cbow(), SkipGram(outward=True)], ids=["skipgram", "cbow", "outward"])
+def test_same_bytes_for_any_number_of_threads(tmp_path, monkeypatch, predictor, objective, spelt):
+    monkeypatch.setattr(learn, "STRETCH", 90)
+    found = []
+    for threads in (1, 2, 3):
+        course = course_of(
+            tmp_path / f"{threads}",
+            predictor,
+            objective,
+            spelt=spelt,
+            threads=threads,
+            texts=documents(8, 50),
+            sample=0.05,
+        )
+        assert course.stretches > 3
+        epochs = learn.learn(course, deterministic=True, tell=nothing)
+        found.append(([epoch.loss for epoch in epochs], course.tables))
+    for losses, tables in found[1:]:
+        assert losses == found[0][0]
+        for one, other in zip(tables, found[0][1], strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_learning_lowers_the_loss_and_says_where_it_is(tmp_path, monkeypatch, deterministic):
+    monkeypatch.setattr(learn, "STRETCH", 90)
+    course, said = course_of(tmp_path / "text", SkipGram(), Negative(), threads=2, epochs=6), []
+    epochs = learn.learn(course, deterministic=deterministic, tell=lambda done, text: said.append((done, text)))
+    losses = [epoch.loss for epoch in epochs]
+    assert losses[-1] < 0.9 * losses[0]
+    shares = [done for done, _ in said]
+    assert shares == sorted(shares) and shares[-1] == pytest.approx(1.0)
+    assert said[-1][1] == f"epoch 6 of 6, loss {losses[-2]:.4f}"
+
+
+def test_the_rate_falls_in_a_straight_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(learn, "STRETCH", 50)
+    course = course_of(tmp_path / "text", SkipGram(), Negative(), epochs=2)
+    rates = [course.rates(epoch, n) for epoch in range(2) for n in range(course.stretches)]
+    whole = 2 * course.stretches
+    np.testing.assert_allclose([rate for rate, _ in rates], [0.05 * (1 - n / whole) for n in range(whole)])
+    assert [end for _, end in rates[:-1]] == [rate for rate, _ in rates[1:]]
+    assert rates[-1][1] == pytest.approx(0.05 * learn.LEAST)
+
+
+def test_the_loss_is_the_mean_over_predictions():
+    assert learn.mean([(3.0, 2), (5.0, 6)]) == 1.0
