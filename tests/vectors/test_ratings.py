@@ -22,6 +22,7 @@ FORMS = {
     "a heading": "word1\tword2\tscore\ntiger\tcat\t7.35\nLove\tsex\t6.77\r\n",
     "a table": ",word1,word2,similarity\n0,tiger,cat,7.35\n1,Love,sex,6.77\n",
     "other columns": ",similarity,word1,word2,relation\n0,7.35,tiger,cat,none\n1,6.77,Love,sex,none\n",
+    "an empty row": ",word1,word2,similarity\n0,tiger,cat,7.35\n1,Love,sex,6.77\n2,,,\n",
     "MEN's": ",word1,word2,similarity\n0,tiger-n,cat-n,7.35\n1,Love-v,sex-j,6.77\n",
 }
 
@@ -44,6 +45,7 @@ BROKEN = {
     "no number": ("tiger cat 7\ntiger cat x\n", "line 2: no two words and a finite rating"),
     "NaN": ("tiger cat 7\n\ntiger cat nan\n", "line 3: no two words and a finite rating"),
     "only a heading": ("a b c\n", "line 1: no two words"),
+    "only a table's heading": (",word1,word2,similarity\n0,,,\n", "pairs holds no pairs"),
     "no column": (",word1,word2,score\n0,a,b,1\n", "line 1: no column similarity; needed word1, word2, similarity"),
     "a short row": (",word1,word2,similarity\n0,a,b\n", "line 2: no two words"),
 }
@@ -132,7 +134,11 @@ def test_the_interval_covers_the_truth() -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "pairs"),
-    [("gensim-wordsim353.tsv", 353), ("men.csv", 3000), ("rw.csv", 2034), ("simlex999.csv", 999), ("rg-65.csv", 65)],
+    [
+        *(("gensim-wordsim353.tsv", 353), ("wordsim353-rel.csv", 252), ("wordsim353-sim.csv", 203), ("men.csv", 3000)),
+        *(("rw.csv", 2034), ("simlex999.csv", 999), ("simverb-3500.csv", 3500), ("mturk-771.csv", 771)),
+        *(("rg-65.csv", 65), ("mc-30.csv", 30)),
+    ],
 )
 def test_the_real_files(name: str, pairs: int) -> None:
     if not (DATA / name).is_file():

@@ -29,7 +29,7 @@ def source(
     context: typer.Context,
     place: Annotated[Path, typer.Argument(metavar="RUN|FILE", help="A run of word vectors, or a file of vectors.")],
 ) -> None:
-    """Vectors of words: near ones, analogies, odd ones out, similarity; measured on test sets; drawn as a map."""
+    """Vectors of words: near ones, analogies, odd ones out, similarity; measured and drawn."""
     context.obj = place
 
 
@@ -119,7 +119,10 @@ def evaluate(
     most: Most = None,
     as_json: Json = False,
 ) -> None:
-    """Measure on analogy questions and on pairs rated by people, with coverage and 95 % intervals."""
+    """Measure on analogies and rated pairs.
+
+    Shares of right answers and correlations of ranks, with coverage and 95 % intervals, split by frequency.
+    """
     from foresay.vectors import questions, ratings
 
     methods = ["add", "multiply"] if method == "both" else [method]
@@ -155,7 +158,7 @@ def map_(
     which: Which = "input",
     as_json: Json = False,
 ) -> None:
-    """Draw the words as points of a plane, near ones near each other."""
+    """Draw the words as points of a plane."""
     from foresay.study.maps import draw_map  # pyright: ignore[reportMissingImports]
 
     draw_map(load(context, which), out, method=method, words=asked or None, number=number, colour=colour)

@@ -75,7 +75,7 @@ def written(path: Path, *, packed: bool = False) -> Iterator[BinaryIO]:
     try:
         with aside.open("wb") as raw:
             if packed:
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
                     yield cast("BinaryIO", file)
             else:
                 yield raw

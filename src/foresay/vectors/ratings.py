@@ -79,6 +79,8 @@ def read(path: str | Path) -> Ratings:
             raise UserError(f"{path} line {number}: no two words and a finite rating; write such as: tiger cat 7.35")
         pairs.append((words[0].strip(), words[1].strip()))
         scores.append(rating)
+    if not pairs:
+        raise UserError(f"{path} holds no pairs; allowed: lines of two words and a rating")
     if all(_TAGGED.fullmatch(word) for pair in pairs for word in pair):
         pairs = [(one[:-2], other[:-2]) for one, other in pairs]
     return Ratings(path.name, pairs, scores)
@@ -97,7 +99,9 @@ def _of_table(path: Path, lines: list[tuple[int, str]]) -> list[tuple[int, list[
             row = next(csv.reader([line]))
         except csv.Error:
             row = []
-        found.append((number, [row[place].strip() for place in places] if len(row) == len(heading) else []))
+        cells = [row[place].strip() for place in places] if len(row) == len(heading) else []
+        if any(cells) or not cells:  # some published tables end with an empty row
+            found.append((number, cells))
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -36,13 +36,12 @@ class Tensors:
         self.begin = 8 + length
         try:
             header = json.loads(text)
-            metadata = header.pop("__metadata__", {})
-            fits = isinstance(metadata, dict) and all(isinstance(value, dict) for value in header.values())
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            fits = False
-        if not fits:
+        except (ValueError, RecursionError):
+            header = None
+        if not (isinstance(header, dict) and all(isinstance(value, dict) for value in header.values())):
             raise self.wrong("byte 8: the header is no table of tensors")
-        self.header, self.metadata = header, metadata
+        self.metadata: dict[str, Any] = header.pop("__metadata__", {})
+        self.header: dict[str, dict[str, Any]] = header
 
     def wrong(self, what: str) -> UserError:
         return UserError(f"{self.path} {what}; write the file again")
@@ -95,13 +94,10 @@ class Tensors:
         found = self._said("spelling")
         if found is None:
             return None
-        try:
-            lengths = [found[name] for name in ("shortest", "longest")]
-        except (TypeError, KeyError):
-            lengths = []
-        if not (lengths and _numbers(lengths)):
+        lengths = [found.get(name) for name in ("shortest", "longest")] if isinstance(found, dict) else None
+        if not _numbers(lengths):
             raise self.wrong("metadata: spelling has no shortest and longest")
-        return Spelling(*lengths, self.rows("pieces", width))
+        return Spelling(lengths[0], lengths[1], self.rows("pieces", width))
 
     def _said(self, name: str) -> Any:
         text = self.metadata.get(name)
@@ -111,7 +107,8 @@ class Tensors:
             raise self.wrong(f"metadata: {name} is no JSON") from None
 
 
-def _numbers(value: Any) -> bool:
+def _numbers(value: object) -> TypeGuard[list[int]]:
+    """Whether something is a list of whole numbers that can be a place in a file."""
     return isinstance(value, list) and all(type(one) is int and 0 <= one < 1 << 62 for one in value)
 
 

@@ -129,7 +129,7 @@ class WordVectors:
     @overload
     def near(self, question: str, number: int = 10, *, index: Index | None = None) -> Near: ...
     @overload
-    def near(self, question: Sequence[str], number: int = 10, *, index: Index | None = None) -> list[Near]: ...
+    def near(self, question: list[str], number: int = 10, *, index: Index | None = None) -> list[Near]: ...
     @overload
     def near(self, question: ArrayLike, number: int = 10, *, index: Index | None = None) -> Any: ...
 
@@ -144,7 +144,8 @@ class WordVectors:
         questions, own = self._asked(question)
         wanted = number + any(row is not None for row in own)
         found = nearest(self.unit, questions, wanted) if index is None else index.nearest(questions, wanted)
-        lists = [self._named(*one, [mine], number) for *one, mine in zip(*found, own, strict=True)]
+        of_each = zip(*found, own, strict=True)
+        lists = [self._named(rows, cosines, [mine], number) for rows, cosines, mine in of_each]
         single = isinstance(question, str) or (np.ndim(question) == 1 and not _are_words(question))
         return lists[0] if single else lists
 
@@ -164,8 +165,8 @@ class WordVectors:
 
     def index(self, lists: int | None = None, probes: int = 8, *, seed: int = 1) -> Index:
         """An index for `near`, faster and not exact: `lists` (by default sqrt(V)), of which `probes` are searched."""
-        lists = max(round(len(self) ** 0.5), 1) if lists is None else fits(Size, lists, "lists")
-        return Index(self.unit, lists, fits(Size, probes, "probes"), seed)
+        number = max(round(len(self) ** 0.5), 1) if lists is None else fits(Size, lists, "lists")
+        return Index(self.unit, number, fits(Size, probes, "probes"), seed)
 
     def analogy(
         self, a: str, b: str, c: str, number: int = 1, method: Method = "add", *, among: int | None = None
