@@ -333,7 +333,9 @@ def test_vectors_of_words_are_matched_told_and_kept(
     recipe = tiny | {"tokens": {"kind": "words", "size": 40}, "embedding": embedding}
     notes = Notes()
     run = train(recipe, out="alone", watch=notes)
-    assert any(f"2 of {len(run.tokens)} symbols begin with their vectors of vectors.vec" in note for note in notes.notes)
+    assert any(
+        f"2 of {len(run.tokens)} symbols begin with their vectors of vectors.vec" in note for note in notes.notes
+    )
     row = run.tokens.pieces(range(len(run.tokens))).index("dog")
     assert run.model.embedding.table[row].tolist() == vectors["dog"].tolist()  # pyright: ignore
     train_to(3, recipe, Path("cut"))

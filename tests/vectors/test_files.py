@@ -21,6 +21,14 @@ NAMES = ["v.txt", "v.vec", "v.glove.txt", "v.bin", "v.safetensors"]
 PACKED = ["v.txt.gz", "v.vec.gz", "v.glove.txt.gz", "v.bin.gz"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _numba(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Loads the compiler, whose memory is not the reader's."""
+    path = tmp_path_factory.mktemp("numba") / "v.txt"
+    made().save(path)
+    WordVectors.load(path)
+
+
 def made() -> WordVectors:
     return WordVectors(WORDS, MATRIX, counts=[50, 40, 3, 2, 1])
 

@@ -10,7 +10,7 @@ import pytest
 
 from foresay.errors import UserError
 from foresay.vectors.bands import bands
-from foresay.vectors.questions import Share, evaluate, is_questions, read
+from foresay.vectors.questions import Questions, Share, evaluate, is_questions, read
 from foresay.vectors.word_vectors import WordVectors
 
 DATA = Path(os.environ.get("FORESAY_DATA", "none")) / "word-eval" / "questions-words.txt"
@@ -106,10 +106,17 @@ def test_questions_without_a_section() -> None:
     assert not is_questions("ws.tsv")
 
 
-def random_vectors(words: list[str]) -> WordVectors:
-    draw = np.random.default_rng(4)
-    heaps = draw.normal(size=(40, 12))
-    return WordVectors(words, heaps[draw.integers(0, 40, len(words))] + draw.normal(size=(len(words), 12)))
+def related_vectors(questions: Questions) -> WordVectors:
+    """Vectors that answer many of the questions: each section has a direction from its first words to its second."""
+    draw, width = np.random.default_rng(4), 30
+    found: dict[str, np.ndarray] = {}
+    ways = {name: draw.normal(size=width) for name in dict.fromkeys(questions.sections)}
+    for words, section in zip(questions.words, questions.sections, strict=True):
+        a, b, c, d = (word.lower() for word in words)
+        for one, other in ((a, b), (c, d)):
+            begin = found.setdefault(one, draw.normal(size=width))
+            found[other] = 0.8 * begin + ways[section] + 0.4 * draw.normal(size=width)
+    return WordVectors(list(found), np.array(list(found.values())))
 
 
 def like_gensim(vectors: WordVectors, path: Path, among: int) -> None:
@@ -139,7 +146,13 @@ def test_gensim_counts_the_same_on_the_real_file() -> None:
     asked = read(DATA)
     assert len(asked.words) == 19_544 and len(set(asked.sections)) == 14
     assert sum(section.startswith("gram") for section in asked.sections) == 10_675
-    words = list(dict.fromkeys(word.lower() for question in asked.words for word in question))
-    path = Path("some.txt")
-    path.write_text("\n".join(": all" if not n else " ".join(four) for n, four in enumerate(asked.words[::40])))
-    like_gensim(random_vectors(words), path, len(words) - 50)
+    vectors = related_vectors(asked)
+    path, few = Path("some.txt"), range(0, len(asked.words), 40)
+    for name in dict.fromkeys(asked.sections):
+        lines = [" ".join(asked.words[n]) for n in few if asked.sections[n] == name]
+        with path.open("a") as file:
+            file.write("\n".join([f": {name}", *lines, ""]))
+    among = len(vectors) - 50
+    share = evaluate(vectors, read(path), among=among).total
+    assert 0.2 < (share.accuracy or 0) < 0.95 and share.covered < share.asked == len(few)
+    like_gensim(vectors, path, among)
