@@ -35,8 +35,8 @@ def test_few_lists_find_most(vectors: WordVectors) -> None:
     pairs = zip(exact, found, strict=True)
     shared = [len({word for word, _ in one} & {word for word, _ in other}) for one, other in pairs]
     recall = sum(shared) / (10 * len(asked))
-    searched = float(np.diff(index.first)[:8].sum()) / V
-    assert recall > 0.9 and searched < 0.3, recall
+    searched = float(np.sort(np.diff(index.first))[-8:].sum()) / V  # at most
+    assert recall > 0.9 and searched < 0.4, (recall, searched)
     assert all(word != question for question, one in zip(asked, found, strict=True) for word, _ in one)
 
 
