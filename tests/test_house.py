@@ -27,6 +27,7 @@ ORDER = [
     "text",
     "data",
     "counts",
+    "vectors",
     "embed",
     "encode",
     "output",

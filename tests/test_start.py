@@ -323,6 +323,39 @@ def test_vectors_it_began_with_are_found_from_any_folder(
     assert model("../cut") == model("../alone")
 
 
+def test_vectors_of_words_are_matched_told_and_kept(
+    tiny: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed and resumed from another folder, then loaded without the file."""
+    vectors = foresay.WordVectors(["cat", "dog", "zebra"], torch.randn(3, 8).numpy())
+    vectors.save("vectors.vec")
+    embedding = {"kind": "lookup", "size": 8, "pretrained": "vectors.vec", "frozen": True}
+    recipe = tiny | {"tokens": {"kind": "words", "size": 40}, "embedding": embedding}
+    notes = Notes()
+    run = train(recipe, out="alone", watch=notes)
+    assert any(
+        f"2 of {len(run.tokens)} symbols begin with their vectors of vectors.vec" in note for note in notes.notes
+    )
+    row = run.tokens.pieces(range(len(run.tokens))).index("dog")
+    assert run.model.embedding.table[row].tolist() == vectors["dog"].tolist()  # pyright: ignore
+    train_to(3, recipe, Path("cut"))
+    Path("other").mkdir()
+    monkeypatch.chdir("other")
+    start.train(resume="../cut", device="cpu", watch=Watch())
+    assert model("../cut") == model("../alone")
+    Path("../vectors.vec").unlink()
+    assert foresay.load("../cut").score("the cat") == foresay.load("../alone").score("the cat")
+
+
+def test_vectors_of_a_model_with_a_part_of_ones_own(tiny: dict) -> None:
+    """The model is tried before the text is prepared, when nobody knows the symbols yet."""
+    Path("mine.py").write_text("from foresay.encode.cells.lstm import LSTM\n\nclass Mine(LSTM):\n    pass\n")
+    foresay.WordVectors(["cat", "dog"], torch.randn(2, 8).numpy()).save("vectors.txt")
+    embedding = {"kind": "lookup", "size": 8, "pretrained": "vectors.txt"}
+    recipe = tiny | {"tokens": {"kind": "words", "size": 40}, "embedding": embedding}
+    train(recipe, ["train.steps=1", "encoder.cell=mine.py:Mine"])
+
+
 def test_resume_writes_a_lost_model_again(tiny: dict) -> None:
     train(tiny)
     before = model("run")

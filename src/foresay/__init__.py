@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from foresay.study.mix import mix
     from foresay.study.rate import find_rate
     from foresay.study.vocabulary.survey import vocabulary
+    from foresay.vectors.word_vectors import WordVectors
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Sample",
     "Scored",
     "UserError",
+    "WordVectors",
     "compare",
     "find_rate",
     "load",
@@ -54,6 +56,7 @@ _HOMES = {
     "Run": "foresay.run",
     "Scored": "foresay.run",
     "UserError": "foresay.errors",
+    "WordVectors": "foresay.vectors.word_vectors",
     "compare": "foresay.study.compare",
     "find_rate": "foresay.study.rate",
     "load": "foresay.run",

@@ -239,9 +239,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     config = read_config(folder)
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
-    for module in model.modules():  # the saved weights hold what was read from there
-        if getattr(module, "pretrained", None):
-            module.pretrained = None  # pyright: ignore[reportArgumentType]
+    forget_vectors(model)  # the saved weights hold what was read from there
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -251,6 +249,13 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
     return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+
+
+def forget_vectors(model: Task) -> None:
+    """Lets every table of a model begin at random, without reading the vectors it names."""
+    for module in model.modules():
+        if getattr(module, "pretrained", None):
+            module.pretrained = None  # pyright: ignore[reportArgumentType]
 
 
 def _recipe_of(folder: Path, trust: bool) -> Recipe:

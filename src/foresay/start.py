@@ -26,12 +26,13 @@ from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
+from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.models.task import Fitting, Task
 from foresay.recipe import Recipe
-from foresay.run import Run, load, pick_device
-from foresay.text.tokens import SPECIALS
+from foresay.run import Run, forget_vectors, load, pick_device
+from foresay.text.tokens import SPECIALS, Tokens
 from foresay.train import folder as folders
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
@@ -155,7 +156,9 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared
         with own.blamed(recipe.own_classes(), "as the model is built"):
-            parts.anew(recipe.task).build(len(SPECIALS) + 1)
+            model: Task = parts.anew(recipe.task)
+            forget_vectors(model)  # they are of a vocabulary that is not known yet
+            model.build(len(SPECIALS) + 1)
     longest, needed = getattr(encoder, "longest", None), batches.longest
     if longest is not None and (needed is None or needed > longest):
         raise UserError(
@@ -195,7 +198,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    model = build(recipe, len(tokens), place, folder if there else None)
+    model = build(recipe, tokens, place, folder if there else None)
+    for note in (note for module in model.modules() if isinstance(module, Embedding) for note in module.notes):
+        watch.note(note)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
     if there:
         check_same_text(folder, prepared)
@@ -218,17 +223,26 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     _finish(folder, model, recipe, prepared, facts, watch)
 
 
-def build(recipe: Recipe, vocabulary: int, place: torch.device, run: Path | None = None) -> Task:
-    """The model of a recipe with its first weights, which depend on the seed alone; `run` is where it was begun."""
+def build(recipe: Recipe, tokens: Tokens | int, place: torch.device, run: Path | None = None) -> Task:
+    """The model of a recipe with its first weights, which depend on the seed alone; `run` is where it was begun.
+
+    In place of its tokens, a model that begins with no vectors of words needs only their number.
+    """
     model: Task = parts.anew(recipe.task)
-    if run is not None:
-        for module in model.modules():
-            if getattr(module, "pretrained", None):
-                found = folders.located(run, folders.read_config(run), str(module.pretrained))
-                module.pretrained = found  # pyright: ignore[reportArgumentType]
+    for module in model.modules():
+        if getattr(module, "pretrained", None):
+            _name_vectors(module, tokens, run)
     torch.manual_seed(recipe.seed)
-    model.build(vocabulary)
+    model.build(tokens if isinstance(tokens, int) else len(tokens))
     return model.to(place)
+
+
+def _name_vectors(module: Any, tokens: Tokens | int, run: Path | None) -> None:
+    """Tells a table that begins with given vectors which symbols it is of, and where a run has left the file."""
+    if not isinstance(tokens, int):
+        module.symbols = tokens.pieces(range(len(tokens)))
+    if run is not None:
+        module.pretrained = folders.located(run, folders.read_config(run), str(module.pretrained))
 
 
 def _fitted(
@@ -237,7 +251,7 @@ def _fitted(
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
-        model = build(recipe, len(prepared.tokens), place)
+        model = build(recipe, prepared.tokens, place)
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)

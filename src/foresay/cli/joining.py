@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
 from foresay.errors import UserError
+
+ENDINGS = {  # what a run can be written as
+    "arpa": ".arpa",
+    "word2vec": ".txt",
+    "word2vec-binary": ".bin",
+    "glove": ".glove.txt",
+    "projector": "-projector",
+    "safetensors": ".safetensors",
+}
 
 
 @app.command()
@@ -35,15 +44,26 @@ def mix(
 @app.command()
 def export(
     run: RunArgument,
-    to: Annotated[str, typer.Option(help="arpa: n-grams, as KenLM and SRILM read them.")],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="By default RUN.arpa; .gz packs it.")] = None,
+    to: Annotated[
+        str,
+        typer.Option(help="arpa (n-grams); word2vec, word2vec-binary, glove, projector, safetensors (word vectors)."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="By default RUN and the form's ending; .gz packs it.")
+    ] = None,
+    which: Annotated[str, typer.Option(help="Of word vectors: input, output, or both side by side.")] = "input",
     trust: Trust = False,
 ) -> None:
     """A run as a file of other tools."""
-    if to != "arpa":
-        raise UserError(f"--to {to}; allowed: arpa")
-    from foresay.export import arpa
+    if to not in ENDINGS:
+        raise UserError(f"--to {to}; allowed: {', '.join(ENDINGS)}")
+    path = out if out is not None else Path(f"{run.name}{ENDINGS[to]}")
+    if to == "arpa":
+        from foresay.export import arpa
 
-    path = out if out is not None else Path(f"{run.name}.arpa")
-    arpa.write(load_run(run, "cpu", trust), path)
+        arpa.write(load_run(run, "cpu", trust), path)
+    else:
+        from foresay.vectors.word_vectors import WordVectors
+
+        WordVectors.load(run, which=cast("Any", which)).save(path, to)
     say(f"{path} is written")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torch import Tensor, nn
 
 from foresay.data.batch import Batch
@@ -13,6 +15,7 @@ class Embedding(Part, nn.Module):
 
     part_kind = "embedding"
     width: int  # D, known after build
+    notes: Sequence[str] = ()  # what a user should know of how it was built
 
     def build(self, vocabulary: int) -> None:
         raise AssertionError(f"{type(self).__name__} has no build")

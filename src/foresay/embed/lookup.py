@@ -8,12 +8,14 @@ While training, `words` drops that share of the symbols, each wherever it stands
 `dropoute` of Merity et al. 2018), and `dropout` single entries of x; with `locked` the same entries at every step of a
 row. What is left is scaled up by 1 / (1 - share).
 
-ids (B, T) -> x (B, T, D); `pretrained` is a .safetensors file with a tensor `vectors` (V, D), rows in vocabulary order.
+`pretrained` names vectors to begin with (pretrained.py): symbols that are not among its words begin as without it.
+
+ids (B, T) -> x (B, T, D).
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -22,13 +24,15 @@ from torch import Tensor, nn
 from foresay.data.batch import Batch
 from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
-from foresay.errors import UserError
+from foresay.embed.pretrained import fill, is_in_order, read_in_order
 from foresay.parts import Rate, Share, Size, part
 
 
 @part("embedding", "lookup")
 class Lookup(Embedding):
     """A table of learnt vectors, one per symbol."""
+
+    symbols: Sequence[str] | None = None  # the vocabulary, for words of `pretrained`; given before it is built
 
     def __init__(
         self,
@@ -46,13 +50,18 @@ class Lookup(Embedding):
         self.bound, self.frozen, self.pretrained = bound, frozen, pretrained
 
     def build(self, vocabulary: int) -> None:
-        if self.pretrained is not None:
-            vectors = read_vectors(self.pretrained, vocabulary, self.width)
-        elif self.bound is not None:
-            vectors = torch.empty(vocabulary, self.width).uniform_(-self.bound, self.bound)
+        if self.pretrained is not None and is_in_order(self.pretrained):
+            vectors = read_in_order(self.pretrained, vocabulary, self.width)
         else:
-            vectors = torch.randn(vocabulary, self.width) / self.width**0.5
+            vectors = self._at_random(vocabulary)
+            if self.pretrained is not None:
+                self.notes = [fill(vectors, self.pretrained, self.symbols)]
         self.table = nn.Parameter(vectors, requires_grad=not self.frozen)
+
+    def _at_random(self, vocabulary: int) -> Tensor:
+        if self.bound is not None:
+            return torch.empty(vocabulary, self.width).uniform_(-self.bound, self.bound)
+        return torch.randn(vocabulary, self.width) / self.width**0.5
 
     def forward(self, batch: Batch) -> Tensor:
         assert batch.ids is not None, "the lookup embedding reads ids"
@@ -64,22 +73,3 @@ class Lookup(Embedding):
 
     def weight(self) -> nn.Parameter:
         return self.table
-
-
-def read_vectors(path: str, vocabulary: int, size: int) -> Tensor:
-    """The tensor `vectors` of a .safetensors file, refused unless its shape is (vocabulary, size)."""
-    from safetensors import SafetensorError, safe_open
-
-    if not Path(path).is_file():
-        raise UserError(f"pretrained={path!r} is no file; give a .safetensors file with a tensor named vectors")
-    try:
-        with safe_open(path, framework="pt") as file:
-            if "vectors" not in file.keys():  # noqa: SIM118 - not a dict
-                raise UserError(f"pretrained={path!r} holds {sorted(file.keys())}; it needs a tensor named vectors")
-            vectors = file.get_tensor("vectors").float()
-    except SafetensorError:
-        raise UserError(f"pretrained={path!r} cannot be read as .safetensors; convert it first") from None
-    if vectors.shape != (vocabulary, size):
-        given, needed = tuple(vectors.shape), (vocabulary, size)
-        raise UserError(f"pretrained={path!r} has shape {given}; needed (vocabulary, size) = {needed}")
-    return vectors

@@ -1,0 +1,1 @@
+"""Vectors of words: used, searched, read, written and judged; no torch in here."""

@@ -1,0 +1,72 @@
+"""What WordVectors is made of, checked; and the error of a word that has no vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from foresay.errors import UserError, nearest
+
+OFFERED = 30_000  # words among which a misspelt one is looked for
+STEP = 1 << 22  # numbers checked at a time
+
+
+class UnknownWord(UserError, KeyError):
+    """A word without a vector; the nearest spelling is looked for when the line is asked for."""
+
+    def __init__(self, word: str, words: Sequence[str]):
+        super().__init__(word)
+        self.word, self.words = word, words
+
+    def __str__(self) -> str:
+        lower = self.word.lower()
+        near = f"; did you mean '{lower}'?" if lower in self.words else nearest(self.word, self.words[:OFFERED])
+        return f"the word {self.word!r} has no vector; allowed: the {len(self.words):,} words of the vectors{near}"
+
+
+def checked_words(words: Sequence[str]) -> list[str]:
+    """The words as a list, if they are some; that each is there once is checked where they are numbered."""
+    found = list(words)
+    if not found:
+        raise UserError("no words; give one or more")
+    for word in found:
+        if not isinstance(word, str) or not word:
+            raise UserError(f"{word!r} is no word; allowed: strings that are not empty")
+    try:
+        "".join(found).encode()
+    except UnicodeEncodeError as error:
+        raise UserError(f"a word holds {error.object[error.start]!r}, which is no character; leave it out") from None
+    return found
+
+
+def checked_matrix(matrix: ArrayLike, rows: int) -> np.ndarray:
+    """The matrix as float32, read-only; where it lies on the disk, it stays there."""
+    try:
+        with np.errstate(over="ignore"):  # what a float32 cannot hold becomes infinite, and is refused
+            found = np.asarray(matrix, np.float32).view()
+    except (TypeError, ValueError):
+        raise UserError("the matrix is no array of numbers; give (words, width) numbers") from None
+    if found.ndim != 2 or len(found) != rows or not found.shape[1]:
+        raise UserError(f"the matrix has shape {found.shape}; needed (words, width) = ({rows}, 1 or more)")
+    found.flags.writeable = False
+    check_finite(found, "the matrix")
+    return found
+
+
+def check_finite(matrix: np.ndarray, what: str) -> None:
+    """Refuses NaN and infinity; in blocks, so that it takes little memory."""
+    step = max(STEP // matrix.shape[1], 1)
+    for low in range(0, len(matrix), step):
+        finite = np.isfinite(matrix[low : low + step]).all(1)
+        if not finite.all():
+            row = low + int(finite.argmin())
+            raise UserError(f"{what} holds a number that is not finite, in row {row} (from 0); leave that row out")
+
+
+def checked_counts(counts: ArrayLike, rows: int) -> np.ndarray:
+    found = np.asarray(counts)
+    if found.shape != (rows,) or found.dtype.kind not in "iu" or (found < 0).any():
+        raise UserError(f"counts are {found.dtype} of shape {found.shape}; needed ({rows},) whole numbers of 0 or more")
+    return found.astype(np.int64)

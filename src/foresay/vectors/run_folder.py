@@ -1,0 +1,110 @@
+"""Vectors of a run of Foresay: its tokeniser's words and the memory-mapped tensors of its model, without torch.
+
+    model.safetensors   vectors (V, D) float32   outputs (V, D), or another number of rows   counts (V,) int64
+                        pieces (buckets, D), where it was trained with character n-grams
+    recipe.yaml         spelling: {shortest, longest, buckets}
+
+The marks that every vocabulary begins with are left out, and so are words that training never saw. The tokeniser's
+files are checked by their hashes, as `foresay.load` does; the model is not, for that would read all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from foresay.errors import UserError
+from foresay.text.saved import open_tokens
+from foresay.text.tokens import SPECIALS
+from foresay.vectors.spelling import Spelling
+from foresay.vectors.tensors_file import Tensors
+from foresay.yaml12 import parse
+
+TASK, MODEL = "word-vectors", "model.safetensors"
+Which = Literal["input", "output", "both"]
+Read = tuple[list[str], np.ndarray, np.ndarray, Spelling | None]
+
+
+def is_run(path: Path) -> bool:
+    return (path / "config.json").is_file()
+
+
+def read(folder: Path, which: Which) -> Read:
+    """Words by falling count, their vectors and counts, and the n-grams where there are some."""
+    _check_config(folder)
+    tensors, tokens = Tensors(folder / MODEL), open_tokens(folder)
+    vectors, counts = tensors.rows("vectors"), tensors["counts"]
+    words = tokens.pieces(range(len(tokens)))
+    if not len(words) == len(vectors) == len(counts) or counts.dtype != np.int64 or counts.ndim != 1:
+        shapes = f"vectors {vectors.shape}, counts {counts.shape}"
+        raise UserError(f"{folder / MODEL} is not of this run: {len(words)} symbols, but {shapes}; copy it again")
+    kept = _kept(counts)
+    if not len(kept):
+        raise UserError(f"{folder} knows no word that its text holds; train it on more text")
+    matrix = _rows(vectors if which == "input" else _others(folder, tensors, vectors, which), kept)
+    spelling = _spelling(folder, tensors, vectors.shape[1]) if which == "input" else None
+    return [words[row] for row in kept.tolist()], matrix, _rows(counts, kept), spelling
+
+
+def _check_config(folder: Path) -> None:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text("utf-8"))
+        task, hashes = config["task"], dict(config["sha256"])
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        raise UserError(f"{path} is damaged or not of Foresay; give the folder of a run, or a file") from None
+    if task != TASK:
+        raise UserError(f"{folder} is a {task}; allowed: a run of task {TASK}, or a file of vectors")
+    if MODEL not in hashes:
+        raise UserError(f"{folder} is not finished; train it to its end: foresay train --resume {folder}")
+    for name in ("tokenizer.json", "text.json", MODEL):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder / name} is missing; copy it back")
+        if name != MODEL and hashlib.sha256((folder / name).read_bytes()).hexdigest() != hashes.get(name):
+            raise UserError(f"{folder / name} is damaged: its SHA-256 is not config.json's; copy it again")
+
+
+def _kept(counts: np.ndarray) -> np.ndarray:
+    """The symbols that are words of the text, by falling count."""
+    kept = np.flatnonzero(counts > 0)
+    kept = kept[kept >= len(SPECIALS)]
+    return kept[np.argsort(-counts[kept], kind="stable")]
+
+
+def _rows(array: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Rows of an array; a stretch of it stays where it is, on the disk."""
+    first = int(kept[0])
+    if np.array_equal(kept, np.arange(first, first + len(kept))):
+        return array[first : first + len(kept)]
+    return array[kept]
+
+
+def _others(folder: Path, tensors: Tensors, vectors: np.ndarray, which: Which) -> np.ndarray:
+    """The output vectors, alone or beside the input ones."""
+    if "outputs" not in tensors:
+        raise UserError(f"{folder} keeps no output vectors; allowed: which=input")
+    outputs = tensors.rows("outputs")
+    if len(outputs) != len(vectors):
+        raise UserError(
+            f"{folder} has {len(outputs)} output vectors for {len(vectors)} symbols (of a tree); allowed: which=input"
+        )
+    return outputs if which == "output" else np.concatenate([vectors, outputs], 1)
+
+
+def _spelling(folder: Path, tensors: Tensors, width: int) -> Spelling | None:
+    if "pieces" not in tensors:
+        return None
+    path = folder / "recipe.yaml"
+    try:
+        recipe: Any = parse(path.read_text("utf-8"), str(path))
+        shortest, longest, buckets = (recipe["spelling"][name] for name in ("shortest", "longest", "buckets"))
+    except (OSError, ValueError, TypeError, LookupError):
+        raise UserError(f"{path} says nothing of the n-grams (spelling) of {MODEL}; copy it back") from None
+    table = tensors.rows("pieces", width)
+    if len(table) != buckets:
+        raise UserError(f"{folder / MODEL} has {len(table)} n-grams, and {path} {buckets}; copy the run again")
+    return Spelling(shortest, longest, table)

@@ -1,0 +1,213 @@
+"""Words and their vectors: looked up like a dictionary, compared, searched, saved.
+
+    vectors = WordVectors.load("vectors.txt")            # or a run folder, .bin, .vec, .safetensors, any of them .gz
+    vectors["king"]                                      # (D,) float32
+    vectors.near("king")                                 # [("queen", 0.74), ...]
+    vectors.analogy("man", "king", "woman")              # man is to king as woman is to ?
+    vectors.save("vectors.safetensors")
+
+Words stand in order of falling frequency where that is known. `in`, `len` and iteration are of the words that have a
+row; with a spelling (character n-grams) every other word has a vector too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from foresay.errors import UserError
+from foresay.extras import MissingLibrary
+from foresay.parts import Size, fits
+from foresay.vectors import analogy, files, keyed
+from foresay.vectors.analogy import Method
+from foresay.vectors.checked import UnknownWord, checked_counts, checked_matrix, checked_words
+from foresay.vectors.index import Index
+from foresay.vectors.nearest import largest, nearest, unit_rows
+from foresay.vectors.run_folder import Which
+from foresay.vectors.spelling import Spelling
+
+Near = list[tuple[str, float]]
+Default = TypeVar("Default")
+
+
+class WordVectors:
+    """Unique `words` and a `matrix` (V, D) of finite numbers, a row for each; `counts` (V,) where they are known."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        matrix: ArrayLike,
+        counts: ArrayLike | None = None,
+        spelling: Spelling | None = None,
+    ):
+        self.words = checked_words(words)
+        self.matrix = checked_matrix(matrix, len(self.words))
+        self.counts = None if counts is None else checked_counts(counts, len(self.words))
+        self.spelling = spelling
+        self._rows = {word: row for row, word in enumerate(self.words)}
+        if len(self._rows) != len(self.words):
+            twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
+            raise UserError(f"the word {twice!r} is given twice; give each word once")
+        if spelling is not None and spelling.table.shape[1] != self.width:
+            table = spelling.table.shape[1]
+            raise UserError(f"the n-grams have width {table}, the words {self.width}; give both the same")
+
+    @classmethod
+    def load(cls, path: str | Path, most: int | None = None, *, which: Which = "input") -> WordVectors:
+        """The vectors of a file or of a run folder, the first `most` words; `which` of a run's: input, output, both."""
+        most = None if most is None else fits(Size, most, "most")
+        place, which = Path(path).expanduser(), fits(Which, which, "which")
+        try:
+            return cls(**files.parts_of(place, most, which))
+        except MissingLibrary:
+            raise
+        except UserError as error:
+            raise error if str(place) in str(error) else UserError(f"{place}: {error}") from None
+
+    def save(self, path: str | Path, form: str | None = None) -> None:
+        """Writes a file in the form of its name (.txt .vec .bin .glove.txt .safetensors, a folder), or in `form`."""
+        files.save(self, Path(path).expanduser(), form)
+
+    @classmethod
+    def from_gensim(cls, keyed_vectors: Any) -> WordVectors:
+        """The vectors of gensim's KeyedVectors, FastTextKeyedVectors, or of a model that has them."""
+        return cls(**keyed.parts_of(keyed_vectors))
+
+    def to_gensim(self) -> Any:
+        """gensim's KeyedVectors with copies of these."""
+        return keyed.to_gensim(self)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._rows
+
+    def __repr__(self) -> str:
+        return f"WordVectors({len(self):,} words, width {self.width})"
+
+    def __getitem__(self, word: str | Sequence[str]) -> np.ndarray:
+        """The vector (D,) of a word, or those of a list of words (N, D); a word without one is an UnknownWord."""
+        if isinstance(word, str):
+            return self._vector(word)
+        return np.array([self._vector(one) for one in word], np.float32).reshape(-1, self.width)
+
+    def get(self, word: str, default: Default = None) -> np.ndarray | Default:
+        """The vector of a word, or `default` where it has none."""
+        try:
+            return self._vector(word)
+        except UnknownWord:
+            return default
+
+    def row(self, word: str) -> int | None:
+        """The place of a word, by falling frequency; None where it has no row."""
+        return self._rows.get(word)
+
+    @property
+    def width(self) -> int:
+        """D."""
+        return self.matrix.shape[1]
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """The rows with length 1, (V, D) float32, in memory."""
+        return unit_rows(self.matrix)
+
+    @cached_property
+    def lower(self) -> bool:
+        """Whether no word has a capital letter: questions are then asked in lower case."""
+        return all(word == word.lower() for word in self.words)
+
+    @overload
+    def near(self, question: str, number: int = 10, *, index: Index | None = None) -> Near: ...
+    @overload
+    def near(self, question: list[str], number: int = 10, *, index: Index | None = None) -> list[Near]: ...
+    @overload
+    def near(self, question: ArrayLike, number: int = 10, *, index: Index | None = None) -> Any: ...
+
+    def near(self, question: Any, number: int = 10, *, index: Index | None = None) -> Any:
+        """The nearest words with their cosines: of a word or vector one list, of several a list for each.
+
+        A word is not its own answer. Exact, or by an `index`.
+        """
+        number = fits(Size, number, "number")
+        if index is not None and index.unit.shape != self.matrix.shape:
+            raise UserError(f"the index is of {index.unit.shape} vectors, these are {self.matrix.shape}; make it anew")
+        questions, own = self._asked(question)
+        wanted = number + any(row is not None for row in own)
+        found = nearest(self.unit, questions, wanted) if index is None else index.nearest(questions, wanted)
+        of_each = zip(*found, own, strict=True)
+        lists = [self._named(rows, cosines, [mine], number) for rows, cosines, mine in of_each]
+        single = isinstance(question, str) or (np.ndim(question) == 1 and not _are_words(question))
+        return lists[0] if single else lists
+
+    def _asked(self, question: Any) -> tuple[np.ndarray, list[int | None]]:
+        """Unit vectors (B, D) of a question, and the row of each that is a word's own."""
+        if _are_words(question):
+            words = [question] if isinstance(question, str) else list(question)
+            return unit_rows(self[words]), [self.row(word) for word in words]
+        vectors = np.atleast_2d(np.asarray(question, np.float64))
+        if vectors.ndim != 2 or vectors.shape[1] != self.width or not np.isfinite(vectors).all():
+            raise UserError(f"a question of shape {np.shape(question)}; allowed: finite vectors of width {self.width}")
+        return unit_rows(vectors), [None] * len(vectors)
+
+    def _named(self, rows: np.ndarray, scores: np.ndarray, left_out: Sequence[int | None], number: int) -> Near:
+        pairs = zip(rows.tolist(), scores.tolist(), strict=True)
+        return [(self.words[row], score) for row, score in pairs if row not in left_out][:number]
+
+    def index(self, lists: int | None = None, probes: int = 8, *, seed: int = 1) -> Index:
+        """An index for `near`, faster and not exact: `lists` (by default sqrt(V)), of which `probes` are searched."""
+        number = max(round(len(self) ** 0.5), 1) if lists is None else fits(Size, lists, "lists")
+        return Index(self.unit, number, fits(Size, probes, "probes"), seed)
+
+    def analogy(
+        self, a: str, b: str, c: str, number: int = 1, method: Method = "add", *, among: int | None = None
+    ) -> Near:
+        """a is to b as c is to ?: the best answers with their scores, from the `among` most frequent words or all.
+
+        Scores of `add` are cosines with b - a + c, of `multiply` Levy and Goldberg's product.
+        """
+        number, among = fits(Size, number, "number"), None if among is None else fits(Size, among, "among")
+        analogy.check_method(method)
+        scores = analogy.scores(self.unit[:among], unit_rows(self[[a, b, c]]), method)
+        rows = largest(scores[None], number + 3)[0]
+        return self._named(rows, scores[rows], [self.row(word) for word in (a, b, c)], number)
+
+    def odd(self, words: Sequence[str]) -> str:
+        """The word that is farthest from the mean of all their unit vectors."""
+        words = fits(list[str], list(words), "words")
+        if len(words) < 3:
+            raise UserError(f"{len(words)} words have no odd one; give three or more")
+        unit = unit_rows(self[words])
+        return words[int((unit @ unit.mean(0)).argmin())]
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of two words."""
+        first, second = unit_rows(self[[a, b]]).astype(np.float64)
+        return float(np.clip(first @ second, -1, 1))
+
+    def distance(self, a: str, b: str) -> float:
+        """The length of the difference of two words' vectors."""
+        first, second = self[[a, b]].astype(np.float64)
+        return float(np.linalg.norm(first - second))
+
+    def _vector(self, word: str) -> np.ndarray:
+        row = self._rows.get(word)
+        if row is not None:
+            return np.array(self.matrix[row])
+        found = None if self.spelling is None or not isinstance(word, str) else self.spelling.vector(word)
+        if found is None:
+            raise UnknownWord(str(word), self.words)
+        return found
+
+
+def _are_words(question: Any) -> bool:
+    return not isinstance(question, np.ndarray) and all(isinstance(one, str) for one in question)

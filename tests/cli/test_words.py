@@ -1,0 +1,136 @@
+"""`foresay words` from the command line: a file made by hand, a run, and mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foresay.vectors.word_vectors import WordVectors
+from tests.commands import Commands
+from tests.vectors.made import run_folder, tensors
+
+WORDS = ["king", "man", "woman", "queen", "apple"]
+MATRIX = [[2, 2, 0], [0, 3, 0], [0, -3, 0], [1, -1, 0.1], [0, 0, 5]]
+
+
+@pytest.fixture
+def vectors() -> WordVectors:
+    found = WordVectors(WORDS, MATRIX)
+    found.save("v.vec")
+    return found
+
+
+@pytest.mark.usefixtures("vectors")
+def test_near(call: Commands) -> None:
+    called = call("words", "v.vec", "near", "man", "--number", 2)
+    assert called.out == "  0.7071  king\n  0.0000  apple\n" and called.code == 0
+    assert call("words", "v.vec", "near", "man", "king", "--number", 1).out.splitlines() == [
+        "man",
+        "  0.7071  king",
+        "king",
+        "  0.7071  man",
+    ]
+    (found,) = json.loads(call("words", "v.vec", "near", "man", "--json", "--most", 2).out)
+    assert found == {"word": "man", "near": [{"word": "king", "score": pytest.approx(0.5**0.5)}]}
+
+
+@pytest.mark.usefixtures("vectors")
+def test_analogy(call: Commands) -> None:
+    assert call("words", "v.vec", "analogy", "man", "king", "woman").out.split()[1] == "queen"
+    asked = ("analogy", "man", "king", "woman", "--method", "multiply", "--number", 1, "--json")
+    found = json.loads(call("words", "v.vec", *asked).out)
+    assert found["question"] == ["man", "king", "woman"] and found["answers"][0]["word"] == "queen"
+    assert call("words", "v.vec", "analogy", "man", "king", "woman", "--among", 3).out == ""
+    assert "method='mul'; allowed: add, multiply" in call.refused(
+        "words", "v.vec", "analogy", "man", "king", "woman", "--method", "mul"
+    )
+
+
+def test_odd_and_similarity(call: Commands, vectors: WordVectors) -> None:
+    assert call("words", "v.vec", "odd", "king", "man", "apple").out == "apple\n"
+    assert json.loads(call("words", "v.vec", "odd", "king", "man", "apple", "--json").out)["odd"] == "apple"
+    assert call("words", "v.vec", "similarity", "king", "man").out == "cosine    0.7071\ndistance  2.2361\n"
+    found = json.loads(call("words", "v.vec", "similarity", "king", "man", "--json").out)
+    assert found["distance"] == vectors.distance("king", "man")
+
+
+@pytest.mark.usefixtures("vectors")
+def test_eval(call: Commands) -> None:
+    Path("q.txt").write_text(": family\nman king woman queen\nman king woman apple\nman king woman frog\n")
+    Path("r.tsv").write_text("king\tman\t9\nking\tqueen\t5\nking\twoman\t2\nking\tfrog\t3\n")
+    lines = call("words", "v.vec", "eval", "q.txt", "r.tsv").out.splitlines()
+    assert [line for line in lines if line.startswith(("q", "r"))] == [
+        "q.txt: share of right answers, method add",
+        "q.txt: share of right answers, method multiply",
+        "r.tsv: Spearman, of 4 pairs (Pearson 0.9966)",
+    ]
+    assert lines[1].split() == "family 2 of 3 covered 0.5000 (0.0945 to 0.9055)".split()  # noqa: SIM905
+    assert lines[-3].startswith("  all") and "3 of      4 covered  1.0000" in lines[-3]
+    add, ratings = json.loads(call("words", "v.vec", "eval", "q.txt", "r.tsv", "--method", "add", "--json").out)
+    assert add["total"]["accuracy"] == 0.5 and add["among"] is None
+    assert ratings["spearman"] == 1.0 and ratings["coverage"] == 0.75
+    (few,) = json.loads(call("words", "v.vec", "eval", "q.txt", "--method", "add", "--among", 4, "--json").out)
+    assert few["total"]["covered"] == 1
+    assert "among the first 4 words" in call("words", "v.vec", "eval", "q.txt", "--among", 4).out
+
+
+@pytest.mark.usefixtures("vectors")
+def test_mistakes(call: Commands) -> None:
+    assert "the word 'kink' has no vector" in call.refused("words", "v.vec", "near", "kink")
+    assert "none.vec is missing" in call.refused("words", "none.vec", "near", "king")
+    assert "none.txt is missing; give a file of questions" in call.refused("words", "v.vec", "eval", "none.txt")
+    assert "No such command 'neer'" in call.refused("words", "v.vec", "neer", "king")
+    assert "Missing argument" in call.refused("words", "v.vec", "analogy", "king", "man")
+    assert "which='in'; allowed" in call.refused("words", "v.vec", "near", "king", "--which", "in")
+
+
+def test_a_run(call: Commands, tmp_path: Path) -> None:
+    run_folder(tmp_path / "run", tensors())
+    vectors = WordVectors.load("run", which="both")
+    found = json.loads(call("words", "run", "near", "cat", "--which", "both", "--json").out)
+    assert [one["word"] for one in found[0]["near"]] == [word for word, _ in vectors.near("cat")]
+
+
+def test_map_asks_for_a_picture(call: Commands, vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def draw_map(given: WordVectors, out: Path, **settings: Any) -> None:
+        asked.update(settings, words_given=given.words, out=out)
+
+    monkeypatch.setitem(sys.modules, "foresay.study.maps", SimpleNamespace(draw_map=draw_map))  # pyright: ignore
+    called = call("words", "v.vec", "map", "king", "man", "--out", "m.svg", "--method", "umap")
+    assert called.code == 0 and called.error == "m.svg is written\n"
+    assert asked["words"] == ["king", "man"] and asked["method"] == "umap" and asked["out"] == Path("m.svg")
+    assert asked["words_given"] == vectors.words
+    assert json.loads(call("words", "v.vec", "map", "--json").out) == {"picture": "map.png"}
+    assert asked["words"] is None and asked["number"] == 500
+
+
+@pytest.mark.parametrize(
+    ("to", "name"),
+    [
+        ("word2vec", "run.txt"),
+        ("word2vec-binary", "run.bin"),
+        ("glove", "run.glove.txt"),
+        ("safetensors", "run.safetensors"),
+    ],
+)
+def test_export(call: Commands, tmp_path: Path, to: str, name: str) -> None:
+    run_folder(tmp_path / "run", tensors())
+    called = call("export", "run", "--to", to)
+    assert called.code == 0 and called.error == f"{name} is written\n"
+    assert np.array_equal(WordVectors.load(name).matrix, WordVectors.load("run").matrix)
+    assert call("export", "run", "--to", to, "--out", "o.x", "--which", "output").code == 0
+    assert np.array_equal(WordVectors.load("o.x").matrix, WordVectors.load("run", which="output").matrix)
+
+
+def test_export_for_the_projector(call: Commands, tmp_path: Path) -> None:
+    run_folder(tmp_path / "run", tensors())
+    assert call("export", "run", "--to", "projector").code == 0
+    assert (tmp_path / "run-projector" / "metadata.tsv").read_text().startswith("word\tcount\nthe\t90\n")
