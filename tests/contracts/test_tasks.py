@@ -30,9 +30,11 @@ B, T, V = 3, 7, 13
 
 
 def variants() -> list[dict[str, Any]]:
-    """Every task; with an encoder, each causal one that is registered."""
+    """Every task that is a sequence model; with an encoder, each causal one that is registered."""
     found = []
     for name in parts.names("task"):
+        if not parts.find("task", name).sequence:  # no P of a text: word vectors
+            continue
         settings = {setting.name for setting in parts.settings_of(parts.find("task", name))}
         if "encoder" not in settings:
             found.append({"kind": name})

@@ -81,6 +81,9 @@ class Softmax(Objective):
     def prepare(self, plan: Plan, counts: np.ndarray) -> tuple[Plan, Noise, Ways]:
         return plan._replace(negatives=0, most=0), NO_NOISE, NO_WAYS
 
+    def heat(self, counts: np.ndarray) -> float:
+        return 1.0  # every row takes part in every prediction
+
 
 def in_threes(size: int) -> int:
     """Up to the next multiple of 3."""
