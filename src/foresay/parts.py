@@ -58,6 +58,7 @@ HOMES = {
     "encoder": "foresay.encode",
     "pool": "foresay.encode",
     "output": "foresay.output",
+    "tree": "foresay.output.trees",
     "decoder": "foresay.decode",
     "task": "foresay.models",
     "optimizer": "foresay.train",
