@@ -89,7 +89,7 @@ def test_tied_without_a_table_is_refused():
 def test_a_bound_is_kept_and_filled():
     own, tied = Softmax(bound=0.01), Softmax(tied=True, bound=0.01)
     own.build(H, 5000)
-    tied.build(200, 5000, nn.Parameter(torch.randn(5000, D)))
+    tied.build(2000, 5000, nn.Parameter(torch.randn(5000, D)))
     assert tied.project is not None
     for weight in (own.weight, tied.project.weight):
         assert weight.abs().max() <= 0.01
