@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -97,19 +94,15 @@ def test_a_run(call: Commands, tmp_path: Path) -> None:
     assert [one["word"] for one in found[0]["near"]] == [word for word, _ in vectors.near("cat")]
 
 
-def test_map_asks_for_a_picture(call: Commands, vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    def draw_map(given: WordVectors, out: Path, **settings: Any) -> None:
-        asked.update(settings, words_given=given.words, out=out)
-
-    monkeypatch.setitem(sys.modules, "foresay.study.maps", SimpleNamespace(draw_map=draw_map))  # pyright: ignore
-    called = call("words", "v.vec", "map", "king", "man", "--out", "m.svg", "--method", "umap")
+def test_map(call: Commands, vectors: WordVectors, tmp_path: Path) -> None:
+    called = call("words", "v.vec", "map", *vectors.words[:4], "--out", "m.svg", "--method", "pca")
     assert called.code == 0 and called.error == "m.svg is written\n"
-    assert asked["words"] == ["king", "man"] and asked["method"] == "umap" and asked["out"] == Path("m.svg")
-    assert asked["words_given"] == vectors.words
-    assert json.loads(call("words", "v.vec", "map", "--json").out) == {"picture": "map.png"}
-    assert asked["words"] is None and asked["number"] == 500
+    assert "<svg" in (tmp_path / "m.svg").read_text()
+    (tmp_path / "groups").write_text("".join(f"{word}\tgroup{n % 2}\n" for n, word in enumerate(vectors.words)))
+    told = call("words", "v.vec", "map", "--method", "pca", "--colour", "groups", "--json")
+    assert json.loads(told.out) == {"picture": "map.png"} and (tmp_path / "map.png").exists()
+    assert "allowed: .png, .svg" in call.refused("words", "v.vec", "map", "--out", "m.pdf", "--method", "pca")
+    assert "none is missing" in call.refused("words", "v.vec", "map", "--colour", "none", "--method", "pca")
 
 
 @pytest.mark.parametrize(

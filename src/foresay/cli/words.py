@@ -154,14 +154,19 @@ def map_(
     ),
     method: Annotated[str, typer.Option(help="tsne, umap or pca.")] = "tsne",
     number: Number = 500,
-    colour: Annotated[str | None, typer.Option(help="What the colours say.")] = None,
+    colour: Annotated[
+        str | None, typer.Option(metavar="frequency|FILE", help="By frequency, or by groups: word TAB group lines.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed, the same map.")] = 1,
     which: Which = "input",
     as_json: Json = False,
 ) -> None:
     """Draw the words as points of a plane."""
-    from foresay.study.maps import draw_map  # pyright: ignore[reportMissingImports]
+    from foresay.study.maps import draw_map, read_groups
 
-    draw_map(load(context, which), out, method=method, words=asked or None, number=number, colour=colour)
+    shown: Any = colour if colour in (None, "frequency") else read_groups(colour)
+    chosen: Any = method
+    draw_map(load(context, which), out, method=chosen, words=asked or None, number=number, colour=shown, seed=seed)
     if as_json:
         show_json({"picture": str(out)})
     else:
