@@ -53,7 +53,7 @@ def figure(facts: Facts) -> Any:
     whole = Figure(figsize=(11, 4.8), layout="constrained")
     FigureCanvasAgg(whole)
     left, right = whole.subplots(1, 2)
-    fonts = _fonts()
+    fonts = installed_fonts()
     kind, tokens = facts.about.tokens["kind"], facts.texts["train"].tokens
     title = f"{facts.about.name}: {facts.symbols:,} symbols ({kind}), {tokens:,} tokens of train text"
     family = [font.name for font in fonts]
@@ -92,7 +92,7 @@ def _name(axes: Any, rank: int, times: int, text: str, fonts: list[Any]) -> None
     """Writes a symbol beside its point, if some font has its characters."""
     from matplotlib.patheffects import withStroke
 
-    if not all(any(font.has(character) for font in fonts) for character in text):
+    if not can_draw(text, fonts):
         return
     axes.plot([rank], [times], marker="o", markersize=5, color=BLUE, markeredgecolor="white", zorder=5)
     style: dict[str, Any] = {"fontsize": 9, "color": GREY, "fontfamily": [font.name for font in fonts], "zorder": 6}
@@ -162,7 +162,7 @@ def _minus(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
 
 
-class _Font:
+class Font:
     """A font that is installed."""
 
     def __init__(self, name: str):
@@ -174,9 +174,14 @@ class _Font:
         return self.font.get_char_index(ord(character)) != 0
 
 
-def _fonts() -> list[_Font]:
+def installed_fonts() -> list[Font]:
     """Matplotlib's own font, and one for Chinese where one is installed."""
     from matplotlib.font_manager import fontManager
 
     installed = {font.name for font in fontManager.ttflist}
-    return [_Font(name) for name in ("DejaVu Sans", *SCRIPTS) if name in installed]
+    return [Font(name) for name in ("DejaVu Sans", *SCRIPTS) if name in installed]
+
+
+def can_draw(text: str, fonts: list[Font]) -> bool:
+    """Whether some font has each of its characters."""
+    return all(any(font.has(character) for font in fonts) for character in text)
