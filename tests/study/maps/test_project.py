@@ -76,6 +76,13 @@ def test_few_words(method, number):
     assert points.shape == (number, 2) and np.isfinite(points).all()
 
 
+@pytest.mark.parametrize("method", LIBRARIES)
+@pytest.mark.parametrize("rows", [np.ones((20, 5)), np.zeros((20, 5)), np.arange(-9.0, 11.0)[:, None]])
+def test_words_that_are_alike_and_vectors_of_one_number(method, rows):
+    points, _ = project(rows, method, seed=1)
+    assert points.shape == (20, 2) and np.isfinite(points).all()
+
+
 @pytest.mark.parametrize("method", ["tsne", "umap"])
 def test_too_few_words(method):
     message = f"3 words are too few for {method}; allowed: 4 or more, or method='pca'"

@@ -62,12 +62,21 @@ def _pca(unit: np.ndarray, seed: int) -> tuple[np.ndarray, str]:
 def _tsne(unit: np.ndarray, seed: int) -> tuple[np.ndarray, str]:
     library = need("openTSNE", "maps", "method='tsne'")
     perplexity = min(PERPLEXITY, (len(unit) - 1) / 3)
-    found = library.TSNE(perplexity=perplexity, random_state=seed, n_jobs=1, initialization="pca")
+    start = 1e-4 * _beginning(unit, seed)
+    found = library.TSNE(perplexity=perplexity, random_state=seed, n_jobs=1, initialization=start)
     return np.asarray(found.fit(unit)), f"t-SNE, perplexity {perplexity:.3g}, seed {seed}"
 
 
 def _umap(unit: np.ndarray, seed: int) -> tuple[np.ndarray, str]:
     library = need("umap", "maps", "method='umap'")
     neighbours = min(NEIGHBOURS, len(unit) - 1)
-    found = library.UMAP(n_neighbors=neighbours, min_dist=0.3, random_state=seed, n_jobs=1, init="pca")
+    start = _beginning(unit, seed)
+    found = library.UMAP(n_neighbors=neighbours, min_dist=0.3, random_state=seed, n_jobs=1, init=start)
     return found.fit_transform(unit), f"UMAP, {neighbours} neighbours, seed {seed}"
+
+
+def _beginning(unit: np.ndarray, seed: int) -> np.ndarray:
+    """Principal components at deviation 1, and a little chance, without which equal words would never part."""
+    points = principal_components(unit)[0]
+    chance = np.random.default_rng(seed).normal(0, 0.01, points.shape)
+    return (points / max(points[:, 0].std(), 1e-9) + chance).astype(np.float32)
