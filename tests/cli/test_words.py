@@ -101,7 +101,9 @@ def test_map(call: Commands, vectors: WordVectors, tmp_path: Path) -> None:
     (tmp_path / "groups").write_text("".join(f"{word}\tgroup{n % 2}\n" for n, word in enumerate(vectors.words)))
     told = call("words", "v.vec", "map", "--method", "pca", "--colour", "groups", "--json")
     assert json.loads(told.out) == {"picture": "map.png"} and (tmp_path / "map.png").exists()
-    assert "allowed: a name that ends in .png, .svg, .html" in call.refused("words", "v.vec", "map", "--out", "m.pdf", "--method", "pca")
+    assert "allowed: a name that ends in .png, .svg, .html" in call.refused(
+        "words", "v.vec", "map", "--out", "m.pdf", "--method", "pca"
+    )
     assert "none cannot be read" in call.refused("words", "v.vec", "map", "--colour", "none", "--method", "pca")
 
 
