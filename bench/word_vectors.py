@@ -7,7 +7,10 @@ out by sampling too. Analogies: questions whose words are among the 30,000 most 
 `hierarchical` is skip-gram with a Huffman tree. `deterministic` gives the same bytes for any number of threads: it runs
 with one thread too, and its ratio is to gensim with two.
 
-    python -m bench.word_vectors [--quick] [--only NAME ...]     data: enwiki-text8-format and word-eval of FORESAY_DATA
+    python -m bench.word_vectors [--quick] [--only NAME ...] [--seeds N]
+    python -m bench.word_vectors --gpu          d300 on a GPU against this machine's CPU, by the same code
+
+Data: enwiki-text8-format and word-eval under FORESAY_DATA. With several seeds, times are added up and scores averaged.
 """
 
 from __future__ import annotations
@@ -56,25 +59,29 @@ def text_in_lines(folder: Path, out: Path, words: int | None) -> int:
     return len(found)
 
 
-def ours(prepared: Prepared, settings: dict[str, Any], epochs: int, deterministic: bool = False) -> Any:
-    """Seconds, vectors and the losses of each epoch."""
-    torch.manual_seed(1)
+def ours(prepared: Prepared, settings: dict[str, Any], epochs: int, seed: int, **how: Any) -> tuple[float, Any]:
+    """Seconds of the training, and the model."""
+    torch.manual_seed(seed)
     model: Any = parts.make("task", {"kind": "word-vectors", "size": 100, "sample": 1e-4, "epochs": epochs, **settings})
     words = prepared.tokens.pieces(range(len(prepared.tokens)))
     model.build(len(words))
+    model.to(how.get("device", "cpu"))
     began = time.perf_counter()
-    model.fit(prepared.train, None, Fitting(words, 1, deterministic))
-    seconds = time.perf_counter() - began
-    first = len(SPECIALS)
-    vectors = WordVectors(words[first:], model.vectors.numpy()[first:], model.counts.numpy()[first:])
-    return seconds, vectors, [epoch.loss for epoch in model.history]
+    model.fit(prepared.train, None, Fitting(words, seed, how.get("deterministic", False)))
+    return time.perf_counter() - began, model
 
 
-def gensims(path: Path, words: int, settings: dict[str, Any], epochs: int) -> tuple[float, WordVectors]:
+def vectors_of(prepared: Prepared, model: Any) -> WordVectors:
+    first, tokens = len(SPECIALS), prepared.tokens
+    matrix, counts = model.vectors[first:].cpu().numpy(), model.counts[first:].cpu().numpy()
+    return WordVectors(tokens.pieces(range(first, len(tokens))), matrix, counts)
+
+
+def gensims(path: Path, words: int, settings: dict[str, Any], epochs: int, seed: int) -> tuple[float, WordVectors]:
     from gensim.models import Word2Vec  # pyright: ignore[reportMissingImports]
 
     model = Word2Vec(
-        vector_size=100, window=5, min_count=5, sample=1e-4, workers=THREADS, epochs=epochs, seed=1, **settings
+        vector_size=100, window=5, min_count=5, sample=1e-4, workers=THREADS, epochs=epochs, seed=seed, **settings
     )
     model.build_vocab(corpus_file=str(path))
     began = time.perf_counter()
@@ -82,67 +89,116 @@ def gensims(path: Path, words: int, settings: dict[str, Any], epochs: int) -> tu
     return time.perf_counter() - began, WordVectors.from_gensim(model.wv)
 
 
-def scores(vectors: WordVectors, folder: Path, side: str) -> dict[str, float]:
-    """In percent and as Spearman's correlation."""
+def scores(vectors: WordVectors, folder: Path) -> tuple[float, float]:
+    """Analogies and WordSim, both in percent."""
     asked = questions.read(folder / "word-eval" / "questions-words.txt")
     rated = ratings.read(folder / "word-eval" / "gensim-wordsim353.tsv")
     right = questions.evaluate(vectors, asked, among=AMONG).total
     agreement = ratings.evaluate(vectors, rated)
     assert right.accuracy is not None and agreement.spearman is not None
-    return {f"analogies_{side}": round(100 * right.accuracy, 2), f"wordsim_{side}": round(100 * agreement.spearman, 2)}
+    return 100 * right.accuracy, 100 * agreement.spearman
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all measurements share."""
+
+    prepared: Prepared
+    path: Path
+    words: int
+    epochs: int
+    seeds: range
+    folder: Path
+
+    def speed(self, seconds: float) -> int:
+        return round(self.words * self.epochs * len(self.seeds) / seconds)
+
+    def mean(self, found: list[tuple[float, float]], side: str) -> dict[str, float]:
+        analogies, wordsim = (round(sum(one) / len(found), 2) for one in zip(*found, strict=True))
+        return {f"analogies_{side}": analogies, f"wordsim_{side}": wordsim}
+
+
+def against_gensim(name: str, given: Setting, known: dict[str, Any]) -> dict[str, Any]:
+    """One method; gensim's side of skip-gram stands for the deterministic one too."""
+    deterministic = name == "deterministic"
+    peer_name = "skip-gram" if deterministic else name
+    settings, other = METHODS[peer_name]
+    warm_up(settings, deterministic)
+    seconds, models, peer_seconds, peers = 0.0, [], 0.0, []
+    for seed in given.seeds:
+        took, model = ours(given.prepared, settings, given.epochs, seed, deterministic=deterministic)
+        seconds, models = seconds + took, [*models, model]
+        if peer_name not in known:
+            took, vectors = gensims(given.path, given.words, other, given.epochs, seed)
+            peer_seconds, peers = peer_seconds + took, [*peers, scores(vectors, given.folder)]
+    peer = known.setdefault(peer_name, (peer_seconds, peers))
+    more: dict[str, Any] = {"losses": [round(epoch.loss, 4) for epoch in models[0].history]}
+    if deterministic:
+        more |= with_one_thread(given, settings, seconds, models)
+    found = [scores(vectors_of(given.prepared, model), given.folder) for model in models]
+    return {
+        "ours": given.speed(seconds),
+        "peer": given.speed(peer[0]),
+        "unit": "words/s",
+        "ratio": round(peer[0] / seconds, 3),
+        **given.mean(found, "ours"),
+        **given.mean(peer[1], "peer"),
+        **more,
+    }
+
+
+def with_one_thread(given: Setting, settings: dict[str, Any], seconds: float, models: list[Any]) -> dict[str, Any]:
+    os.environ["OMP_NUM_THREADS"] = "1"
+    alone = [ours(given.prepared, settings, given.epochs, seed, deterministic=True) for seed in given.seeds]
+    os.environ["OMP_NUM_THREADS"] = str(THREADS)
+    same = all(torch.equal(one.vectors, model.vectors) for (_, one), model in zip(alone, models, strict=True))
+    return {"to_one_thread": round(sum(took for took, _ in alone) / seconds, 3), "same_bytes": same}
+
+
+def on_gpu(given: Setting) -> dict[str, Any]:
+    settings = {"predict": "skipgram", "size": 300, "lr": 0.025}
+    ours(given.prepared, settings, 1, 1, device="cuda")  # compiles
+    ours(given.prepared, settings, 1, 1)
+    seconds, model = ours(given.prepared, settings, given.epochs, 1, device="cuda")
+    peer_seconds, peer = ours(given.prepared, settings, given.epochs, 1)
+    return {
+        "ours": given.speed(seconds),
+        "peer": given.speed(peer_seconds),
+        "unit": "words/s",
+        "ratio": round(peer_seconds / seconds, 3),
+        "epochs_alone": given.speed(model.history[-1].seconds),
+        **given.mean([scores(vectors_of(given.prepared, model), given.folder)], "ours"),
+        **given.mean([scores(vectors_of(given.prepared, peer), given.folder)], "peer"),
+        "losses": [round(epoch.loss, 4) for epoch in model.history],
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="two million words, one epoch")
     parser.add_argument("--only", nargs="*", default=[*METHODS, "deterministic"])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--gpu", action="store_true")
     given = parser.parse_args()
     folder = Path(os.environ.get("FORESAY_DATA", "../shared/data"))
     if not (folder / "enwiki-text8-format").is_dir():
         sys.exit(f"no enwiki-text8-format under {folder}; set FORESAY_DATA")
-    epochs = 1 if given.quick else 5
     figures: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "text.txt"
         words = text_in_lines(folder, path, 2_000_000 if given.quick else None)
         tokens = parts.make("tokens", {"kind": "blanks", "size": 1_000_000, "min_count": 5})
         corpus = parts.make("data", {"kind": "text", "train": str(path), "unit": "line", "share": 0.0})
-        prepared = prepare(corpus, tokens, 1)
-        for name in given.only:
-            settings, other = METHODS.get(name, METHODS["skip-gram"])
-            figures[name] = one(prepared, path, words, epochs, settings, other, folder, name == "deterministic")
-            print(name, figures[name], flush=True)
+        epochs, seeds = 1 if given.quick else 5, range(1, 1 + given.seeds)
+        setting = Setting(prepare(corpus, tokens, 1), path, words, epochs, seeds, folder)
+        if given.gpu:
+            figures["GPU, skip-gram d300"] = on_gpu(setting)
+        else:
+            known: dict[str, Any] = {}
+            for name in given.only:
+                figures[name] = against_gensim(name, setting, known)
+                print(name, figures[name], flush=True)
     close(figures)
-
-
-def one(
-    prepared: Prepared,
-    path: Path,
-    words: int,
-    epochs: int,
-    settings: dict[str, Any],
-    other: dict[str, Any],
-    folder: Path,
-    deterministic: bool,
-) -> dict[str, Any]:
-    warm_up(settings, deterministic)
-    seconds, vectors, losses = ours(prepared, settings, epochs, deterministic)
-    more: dict[str, Any] = {"losses": [round(loss, 4) for loss in losses]}
-    if deterministic:
-        os.environ["OMP_NUM_THREADS"] = "1"
-        alone, again, _ = ours(prepared, settings, epochs, deterministic)
-        os.environ["OMP_NUM_THREADS"] = str(THREADS)
-        more |= {"to_one_thread": round(alone / seconds, 3), "same_bytes": bool((again.matrix == vectors.matrix).all())}
-    peer_seconds, peer = gensims(path, words, other, epochs)
-    return {
-        "ours": round(words * epochs / seconds),
-        "peer": round(words * epochs / peer_seconds),
-        "unit": "words/s",
-        "ratio": round(peer_seconds / seconds, 3),
-        **scores(vectors, folder, "ours"),
-        **scores(peer, folder, "peer"),
-        **more,
-    }
 
 
 def warm_up(settings: dict[str, Any], deterministic: bool) -> None:
