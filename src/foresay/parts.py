@@ -62,6 +62,7 @@ HOMES = {
     "decoder": "foresay.decode",
     "predictor": "foresay.models",
     "objective": "foresay.models",
+    "spelling": "foresay.models",
     "task": "foresay.models",
     "optimizer": "foresay.train",
     "schedule": "foresay.train",

@@ -10,6 +10,7 @@ from foresay.errors import UserError
 from foresay.models.task import Fitting
 from foresay.models.word_vectors.task import count_words, shares, spelt_vectors
 from foresay.text.tokens import SPECIALS
+from foresay.vectors.spelling import pieces_of
 from tests.data.made import shards_of
 from tests.models.word_vectors.made import D, V, documents, spelt_words
 
@@ -71,6 +72,19 @@ def test_a_spelt_word_is_the_mean_of_its_parts():
     for word in (4, 7):
         rows = [word, *spelt.pieces[spelt.first[word] : spelt.first[word + 1]]]
         np.testing.assert_allclose(found[word], inputs[rows].astype(np.float64).mean(0), rtol=1e-6)
+
+
+def test_words_that_were_never_seen_are_spelt(tmp_path):
+    (tmp_path / "text.txt").write_text("kings sing songs\nkings sang a song\nqueens sing\n" * 30)
+    settings = [f"data.train={tmp_path}/text.txt", "data.unit=line", "data.share=0.0", "size=8", "sample=0"]
+    run = foresay.train("skipgram", [*settings, "spelling.buckets=500", "tokens.min_count=2"], out=tmp_path / "run")
+    assert run.model.pieces.shape == (500, 8)
+    vectors = foresay.WordVectors.load(tmp_path / "run")
+    assert "king" not in vectors and "kings" in vectors
+    own = pieces_of("king", 3, 6, 500)
+    np.testing.assert_allclose(vectors["king"], run.model.pieces.numpy()[own].mean(0), rtol=1e-5)
+    with pytest.raises(UserError, match="shortest=5 and spelling.longest=4"):
+        made(tmp_path / "no", spelling={"shortest": 5, "longest": 4})
 
 
 def test_deterministic_runs_are_equal(tmp_path, monkeypatch):

@@ -11,7 +11,6 @@ Unknown words and control marks take no part: windows close over them. No P of a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -27,20 +26,25 @@ from foresay.models.word_vectors import gpu, plain
 from foresay.models.word_vectors import learn as cpu
 from foresay.models.word_vectors.objective import Objective, Softmax
 from foresay.models.word_vectors.predictor import CbowProduct, Predictor
-from foresay.parts import Amount, Rate, Size, part
+from foresay.parts import Amount, Part, Rate, Size, part
 from foresay.text.tokens import SPECIALS
 
 ALWAYS = 1 << 32
 BLOCK = 1 << 22  # tokens counted at a time
 
 
-@dataclass(frozen=True)
-class Spelling:
-    """Character n-grams, `shortest` to `longest`, hashed into so many `buckets`."""
+@part("spelling", "ngrams")
+class Spelling(Part):
+    """Character n-grams of words, `shortest` to `longest`, hashed into so many `buckets`."""
 
-    shortest: Size = 3
-    longest: Size = 6
-    buckets: Size = 200_000
+    part_kind = "spelling"
+
+    def __init__(self, shortest: Size = 3, longest: Size = 6, buckets: Size = 200_000):
+        if shortest > longest:
+            raise UserError(
+                f"spelling.shortest={shortest} and spelling.longest={longest}; allowed: shortest <= longest"
+            )
+        self.shortest, self.longest, self.buckets = shortest, longest, buckets
 
 
 @part("task", "word-vectors")
@@ -62,7 +66,7 @@ class WordVectorTask(Task):
         sample: Amount = 1e-3,
         epochs: Size = 5,
         lr: Rate = 0.025,
-        spelling: Spelling | None = None,
+        spelling: Spelling | str | None = None,
     ):
         super().__init__()
         self.width, self.predict, self.objective = size, predict, loss
@@ -80,7 +84,7 @@ class WordVectorTask(Task):
             )
         if isinstance(self.predict, CbowProduct) and not hasattr(self.objective, "number"):
             raise UserError(f"loss={self.objective.part_name} with predict=cbow-product; allowed: loss=negative")
-        buckets = self.spelling.buckets if self.spelling else 0
+        buckets = self.spelling.buckets if isinstance(self.spelling, Spelling) else 0
         self.register_buffer("vectors", self._first(vocabulary))
         rows = self.objective.rows(vocabulary)
         unit = isinstance(self.predict, CbowProduct)  # a length of 0 cannot be made 1
@@ -139,7 +143,7 @@ class WordVectorTask(Task):
         return cpu.Course(shards, kept, world, self._tables(), self.epochs, self.lr, how.seed, threads(), at_once)
 
     def _spelt(self, words: Sequence[str]) -> Spelt:
-        if self.spelling is None:
+        if not isinstance(self.spelling, Spelling):
             return NOT_SPELT
         from foresay.vectors.spelling import all_pieces
 
