@@ -23,6 +23,7 @@ from foresay.data.prepare import Prepared, prepare
 from foresay.decode.generate import generate
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
+from foresay.models.task import Fitting
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
@@ -138,7 +139,7 @@ def test_trains_measures_and_writes(trained, prepared: Prepared, corpus: Path, t
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
     model: Any = start.build(whole, len(prepared.tokens), torch.device("cpu"))
     if hasattr(model, "fit"):
-        model.fit(prepared.train)
+        model.fit(prepared.train, None, Fitting(prepared.tokens.pieces(range(len(prepared.tokens)))))
     else:
         before = [parameter.detach().clone() for parameter in model.parameters()]
         trainer = Trainer(model, whole.train, prepared, whole.seed, tmp_path, Watch())

@@ -83,7 +83,7 @@ def test_words_that_were_never_seen_are_spelt(tmp_path):
     assert "king" not in vectors and "kings" in vectors
     own = pieces_of("king", 3, 6, 500)
     np.testing.assert_allclose(vectors["king"], run.model.pieces.numpy()[own].mean(0), rtol=1e-5)
-    with pytest.raises(UserError, match="shortest=5 and spelling.longest=4"):
+    with pytest.raises(UserError, match=r"shortest=5 and spelling\.longest=4"):
         made(tmp_path / "no", spelling={"shortest": 5, "longest": 4})
 
 
