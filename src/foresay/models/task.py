@@ -24,6 +24,7 @@ class Fitting:
     words: Sequence[str] = ()  # the symbols, in the order of their ids
     seed: int = 1
     deterministic: bool = False
+    threads: int = 0  # 0: as many as torch would take
 
 
 class Task(nn.Module):

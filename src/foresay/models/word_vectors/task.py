@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from foresay.counts.count import Tokens
 from foresay.counts.threads import threads
-from foresay.data.shards import Shards
 from foresay.errors import UserError
 from foresay.kernels import switch
 from foresay.kernels.word_vectors.plan import NOT_SPELT, Spelt, Tables, World, aligned
@@ -100,7 +100,7 @@ class WordVectorTask(Task):
 
     def fit(
         self,
-        shards: Shards,
+        shards: Tokens,
         on_progress: Callable[..., None] | None = None,
         how: Fitting = Fitting(),  # noqa: B008 - it is frozen
     ) -> None:
@@ -128,19 +128,20 @@ class WordVectorTask(Task):
         """Whether the compiled loops know this predictor and this objective."""
         return not (isinstance(self.predict, CbowProduct) or isinstance(self.objective, Softmax) or switch.plain())
 
-    def held_out(self, shards: Shards, how: Fitting = Fitting()) -> float:  # noqa: B008 - it is frozen
+    def held_out(self, shards: Tokens, how: Fitting = Fitting()) -> float:  # noqa: B008 - it is frozen
         """The mean loss of a prediction on another text."""
         course = self._course(shards, self.counts.cpu().numpy(), how)
         if self.loops_can():
             return cpu.measure(course)
         return plain.measure(course, self.predict, self.objective)  # pyright: ignore[reportArgumentType]
 
-    def _course(self, shards: Shards, counts: np.ndarray, how: Fitting) -> cpu.Course:
+    def _course(self, shards: Tokens, counts: np.ndarray, how: Fitting) -> cpu.Course:
         assert isinstance(self.predict, Predictor) and isinstance(self.objective, Objective)
         plan, noise, ways = self.objective.prepare(self.predict.plan(), counts)
         world, kept = World(plan, noise, ways, self._spelt(how.words)), shares(counts, self.sample)
         at_once = cpu.bearable(plan, self.objective.heat(counts), counts, kept, self.lr)
-        return cpu.Course(shards, kept, world, self._tables(), self.epochs, self.lr, how.seed, threads(), at_once)
+        many = how.threads or threads()
+        return cpu.Course(shards, kept, world, self._tables(), self.epochs, self.lr, how.seed, many, at_once)
 
     def _spelt(self, words: Sequence[str]) -> Spelt:
         if not isinstance(self.spelling, Spelling):
@@ -173,7 +174,7 @@ class WordVectorTask(Task):
         self.outputs = torch.from_numpy(np.array(outputs[:, : self.width])).to(place)
 
 
-def count_words(shards: Shards, vocabulary: int) -> np.ndarray:
+def count_words(shards: Tokens, vocabulary: int) -> np.ndarray:
     """How often each word stands in a text; 0 for what is no word."""
     counts = np.zeros(vocabulary, np.int64)
     for start in range(0, len(shards), BLOCK):
