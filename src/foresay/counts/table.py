@@ -78,7 +78,7 @@ class Table:
 
     def score(self, ids: np.ndarray, lengths: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log P of rows of ids (B, T), each as long as it says, and the contexts after them; 0 past a row's end."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
         found, after = np.zeros(ids.shape), contexts.astype(np.int64)
         given = (ids, lengths, after, found, *self.walk())
@@ -87,7 +87,7 @@ class Table:
 
     def rows(self, contexts: np.ndarray) -> np.ndarray:
         """log P of every word in each context (B, V)."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
         found = np.empty((len(contexts), self.vocabulary), np.float32)
         given = (contexts, found, *self.walk())
@@ -145,7 +145,7 @@ def lay_out(
     flat: float | None = None,
 ) -> Table:
     """A table of columns; `suffix` says where the longest proper end of each n-gram stands that is one."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
     grams, contexts = np.zeros((len(word), 3), np.int32), np.zeros((len(first), 4), np.int32)
     table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))

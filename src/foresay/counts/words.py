@@ -74,7 +74,7 @@ class WordModel:
 
     def score(self, lines: Sequence[str]) -> np.ndarray:
         """log P of each line and its end."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
         ids = self.ids(lines)
         ends = np.flatnonzero(ids == STOP)
@@ -94,7 +94,7 @@ class WordModel:
             known = _numbers_of(self.words)
             each = ([*map(known.get, line.split(), repeat(UNK)), STOP] for line in lines)
             return np.array([number for line in each for number in line], np.int32)
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import words as kernel  # numba takes a second to import
 
         letters = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
         ends, counts = np.flatnonzero(letters == ord(MARK)), np.zeros(len(lines), np.int64)
@@ -108,7 +108,7 @@ class WordModel:
     @cached_property
     def _spelt(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The words as letters, where each begins, who stands in which slot, and their ids."""
-        from foresay.kernels import ngram as kernel
+        from foresay.kernels.ngram import words as kernel
 
         known = _numbers_of(self.words)
         spelt = [word.encode("utf-8", "surrogatepass") for word in known]
