@@ -22,7 +22,7 @@ from typing import Literal, TextIO, cast
 
 import numpy as np
 
-from foresay.counts.table import Table, lay_out
+from foresay.counts.table import Table, fill, link, make_room
 from foresay.errors import UserError
 from foresay.text.tokens import START, STOP, UNK
 
@@ -172,20 +172,16 @@ class _Reader:
 
     def _joined(self, orders: list[_Order], vocabulary: int) -> Table:
         """The table: n-grams sorted by context and word, each found by its words."""
+        table = make_room([vocabulary, *(len(order.probs) for order in orders[1:])])
         keys: list[np.ndarray] = []  # of each order: context * V + word, sorted
-        begins = [0, 1, 1 + vocabulary]
-        word = [np.zeros(1, np.int64), np.arange(vocabulary)]
-        log_prob, back = [np.zeros(1)], [np.zeros(1)]
-        suffix = [np.zeros(1 + vocabulary, np.int64)]
-        context = [np.zeros(vocabulary, np.int64)]
+        backs = np.zeros(1)  # of the order before
         for n, order in enumerate(orders, 1):
             ids = np.array(order.ids, np.int64).reshape(-1, n)
-            probs, backs = np.array(order.probs), np.array(order.backs)
             if n == 1:
-                every, rest = np.full(vocabulary, -np.inf), np.zeros(vocabulary)
-                every[ids[:, 0]], rest[ids[:, 0]] = probs, backs
-                log_prob.append(every)
-                back.append(rest)
+                probs, rest = np.full(vocabulary, -np.inf), np.zeros(vocabulary)
+                probs[ids[:, 0]], rest[ids[:, 0]] = order.probs, order.backs
+                fill(table, 1, np.arange(vocabulary), _natural(probs), 0, np.array([0, vocabulary]), backs)
+                backs = rest
                 continue
             parent = _numbers(ids[:, :-1], keys, vocabulary)
             if (parent < 0).any():
@@ -195,14 +191,13 @@ class _Reader:
             key, ids = key[order_of], ids[order_of]
             if len(key) and (np.diff(key) == 0).any():
                 raise self.wrong(f"a {n}-gram stands there twice")
+            suffix = _suffixes(ids, keys, vocabulary, table.orders)
+            children = np.concatenate([[0], np.cumsum(np.bincount(key // vocabulary, minlength=len(backs)))])
+            probs = np.array(order.probs)[order_of]
+            fill(table, n, key % vocabulary, _natural(probs), suffix, children, _natural(backs))
             keys.append(key)
-            context.append(key // vocabulary)
-            word.append(key % vocabulary)
-            log_prob.append(probs[order_of])
-            back.append(backs[order_of])
-            suffix.append(_suffixes(ids, keys[:-1], vocabulary, begins))
-            begins.append(begins[-1] + len(key))
-        return _laid_out(np.array(begins), word, log_prob, back, suffix, context)
+            backs = np.array(order.backs)[order_of]
+        return link(table)
 
 
 class _Order:
@@ -226,7 +221,7 @@ def _numbers(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int) -> np.nda
     return numbers
 
 
-def _suffixes(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int, begins: list[int]) -> np.ndarray:
+def _suffixes(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int, begins: np.ndarray) -> np.ndarray:
     """Where the longest end of each n-gram stands that is one too: files may leave some out."""
     found = np.full(len(ids), -1)
     for skipped in range(1, ids.shape[1]):
@@ -236,19 +231,6 @@ def _suffixes(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int, begins: 
     return found
 
 
-def _laid_out(
-    orders: np.ndarray,
-    word: list[np.ndarray],
-    log_prob: list[np.ndarray],
-    back: list[np.ndarray],
-    suffix: list[np.ndarray],
-    context: list[np.ndarray],
-) -> Table:
-    contexts = int(orders[-2])
-    logs = np.concatenate(log_prob) * TEN
-    logs[logs <= ZERO * TEN] = -np.inf
-    backs = (np.concatenate(back) * TEN)[:contexts]
-    backs[backs <= ZERO * TEN] = -np.inf
-    parents = np.concatenate([each + orders[n] for n, each in enumerate(context)])
-    first = np.concatenate([[1], 1 + np.cumsum(np.bincount(parents, minlength=contexts))])
-    return lay_out(orders, np.concatenate(word), logs, backs, first, np.concatenate(suffix))
+def _natural(logs: np.ndarray) -> np.ndarray:
+    """Natural logarithms of those of a file."""
+    return np.where(logs > ZERO, logs * TEN, -np.inf)

@@ -121,34 +121,46 @@ class Table:
 
 def build(grams: list[Grams], estimate: Estimate) -> Table:
     """The table of what was counted and estimated."""
-    orders = np.cumsum([0, 1, *(len(order) for order in grams)])
-    children = [order.children(len(grams[n - 1]) if n else 1) for n, order in enumerate(grams)]
+    table = make_room([len(order) for order in grams], estimate.flat)
     with np.errstate(divide="ignore"):
-        return lay_out(
-            orders,
-            np.concatenate([[0], *(order.word for order in grams)]),
-            np.log(np.concatenate([[1.0], *estimate.probs])),
-            np.log(np.concatenate(estimate.backs)),
-            np.concatenate([each[:-1] + orders[n + 1] for n, each in enumerate(children)] + [orders[-1:]]),
-            np.concatenate([[0], *(order.suffix + orders[n] for n, order in enumerate(grams))]),
-            estimate.flat,
-        )
+        for n, order in enumerate(grams):
+            children = order.children(len(grams[n - 1]) if n else 1)
+            suffix = order.suffix + int(table.orders[n])
+            fill(table, n + 1, order.word, np.log(estimate.probs[n]), suffix, children, np.log(estimate.backs[n]))
+    return link(table)
 
 
-def lay_out(
-    orders: np.ndarray,
+def make_room(sizes: list[int], flat: float | None = None) -> Table:
+    """A table for so many n-grams of each order, to be filled and linked."""
+    orders = np.cumsum([0, 1, *sizes])
+    grams, contexts = np.zeros((orders[-1], 3), np.int32), np.zeros((orders[-2] + 1, 4), np.int32)
+    table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
+    table.first[-1] = orders[-1]
+    return table
+
+
+def fill(
+    table: Table,
+    n: int,
     word: np.ndarray,
     log_prob: np.ndarray,
+    suffix: np.ndarray | int,
+    children: np.ndarray,
     back: np.ndarray,
-    first: np.ndarray,
-    suffix: np.ndarray,
-    flat: float | None = None,
-) -> Table:
-    """A table of columns; `suffix` says where the longest proper end of each n-gram stands that is one."""
+) -> None:
+    """Puts the n-grams of an order into a table, and what their contexts know.
+
+    `suffix` says where the longest proper end of each stands that is one; `children` are counted within the order.
+    """
+    before, begin, end = table.orders[n - 1 : n + 2]
+    table.word[begin:end], table.log_prob[begin:end] = word, log_prob
+    table.after[begin:end] = suffix
+    table.first[before:begin], table.back[before:begin] = children[:-1] + begin, back
+
+
+def link(table: Table) -> Table:
+    """The table, filled before, with its ways: `after` said only where the longest end of each n-gram stands."""
     from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-    grams, contexts = np.zeros((len(word), 3), np.int32), np.zeros((len(first), 4), np.int32)
-    table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
-    table.word[:], table.log_prob[:], table.first[:], table.back[:] = word, log_prob, first, back
-    kernel.link(table.word, suffix, table.first, table.back, table.after, table.shorter, START, STOP)
+    kernel.link(table.word, table.first, table.back, table.after, table.shorter, START, STOP)
     return table

@@ -9,7 +9,6 @@ from numba import njit
 @njit(cache=True, nogil=True)
 def link(
     word: np.ndarray,
-    suffix: np.ndarray,
     first: np.ndarray,
     back: np.ndarray,
     after: np.ndarray,
@@ -17,13 +16,14 @@ def link(
     start: int,
     stop: int,
 ) -> None:
-    """Fills `after` and `shorter`: a context that nothing follows and that changes nothing is passed over.
+    """Fills `shorter` and `after`, which says before where the longest end of each n-gram stands.
 
-    A document ends with STOP, so what comes then is at its start.
+    A context that nothing follows and that changes nothing is passed over. A document ends with STOP, so what comes
+    then is at its start.
     """
     begun = 0
     for at in range(1, len(word)):
-        place = after[suffix[at]]
+        place = after[after[at]]
         if at < len(back):
             shorter[at] = place
             if first[at + 1] > first[at] or back[at] != 0.0:
