@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate
 from foresay.counts.threads import in_parts
 from foresay.text.tokens import START, STOP
+
+if TYPE_CHECKING:
+    from foresay.kernels.ngram.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -80,18 +85,18 @@ class Table:
         """log P of rows of ids (B, T), each as long as it says, and the contexts after them; 0 past a row's end."""
         from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-        found, after = np.zeros(ids.shape), contexts.astype(np.int64)
-        given = (ids, lengths, after, found, *self.walk())
-        in_parts(lambda low, high: kernel.score_rows(low, high, *given), len(ids))
-        return found, after
+        found, after = np.zeros(ids.size), contexts.astype(np.int64)
+        begins = np.arange(len(ids)) * ids.shape[1]
+        given = (np.ravel(ids), begins, begins + lengths, after, found, self.walk)
+        in_parts(lambda low, high: kernel.walk_rows(low, high, *given), len(ids))
+        return found.reshape(ids.shape), after
 
     def rows(self, contexts: np.ndarray) -> np.ndarray:
         """log P of every word in each context (B, V)."""
         from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
         found = np.empty((len(contexts), self.vocabulary), np.float32)
-        given = (contexts, found, *self.walk())
-        in_parts(lambda low, high: kernel.fill_rows(low, high, *given), len(contexts))
+        in_parts(lambda low, high: kernel.fill_rows(low, high, contexts, found, self.walk), len(contexts))
         return found
 
     def what_is_wrong(self, vocabulary: int) -> str | None:
@@ -113,10 +118,25 @@ class Table:
         within["contexts"] &= (self.shorter[1:] < np.arange(1, contexts)).all() and self.shorter.min() >= 0
         return next((name for name, fits in within.items() if not fits), None)
 
-    def walk(self) -> tuple[np.ndarray, ...]:
-        """The arrays as the walking functions take them."""
+    @cached_property
+    def walk(self) -> Walk:
+        """The table as the loops that walk it read it."""
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
+
+        children = np.diff(self.first)
+        many = int(children[children > kernel.FEW].sum())
+        slots = np.full(1 << (3 * many // 2).bit_length(), -1, np.int32)
+        kernel.fill_slots(self.grams, self.first, slots)
         grams, contexts = self.grams, self.contexts
-        return grams, grams.view(np.float32), contexts, contexts.view(np.int64), contexts.view(np.float32), self.flat
+        return kernel.Walk(
+            grams=grams,
+            logs=grams.view(np.float32),
+            contexts=contexts,
+            begins=contexts.view(np.int64),
+            backs=contexts.view(np.float32),
+            flat=self.flat,
+            slots=slots,
+        )
 
 
 def build(grams: list[Grams], estimate: Estimate) -> Table:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from foresay.kernels.ngram.loop import lean_loop, loop
 
 BITS = 11  # of a digit: its 2,048 counters lie in the fastest cache
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The keys >= 0 in order, and where each stood; equal ones stay in their order."""
     count, largest = 0, 0
@@ -43,7 +44,7 @@ def sort_places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered, places
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_equal(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different keys of a sorted array, and how often each stands there."""
     kinds = 0
@@ -59,7 +60,7 @@ def count_equal(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return keys, counts
 
 
-@njit(cache=True, nogil=True)
+@lean_loop
 def merge(
     keys: np.ndarray,
     counts: np.ndarray,
@@ -84,7 +85,7 @@ def merge(
     return at
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_keys(
     ids: np.ndarray,
     numbers: np.ndarray,
@@ -104,7 +105,7 @@ def find_keys(
     return keys
 
 
-@njit(cache=True, nogil=True)
+@loop
 def number_tokens(
     ordered: np.ndarray, places: np.ndarray, keys: np.ndarray, numbers: np.ndarray, suffix: np.ndarray
 ) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+Row = np.uintp  # an index: of any other number numba asks whether it counts from the end
 
 
 def loop(function: Callable[..., Any]) -> Any:
@@ -20,4 +23,10 @@ def lean_loop(function: Callable[..., Any]) -> Any:
     107 ns with it and 33 ns without.
     """
     options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+    return njit(**options)(function)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compiles a part of lean loops into each of them: a call hands over seven numbers for every array."""
+    options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False, "inline": "always"}
     return njit(**options)(function)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from foresay.kernels.ngram.loop import lean_loop
 
 
-@njit(cache=True, nogil=True)
+@lean_loop
 def interpolate(
     first: np.ndarray,
     count: np.ndarray,
@@ -37,7 +38,7 @@ def interpolate(
             probs[at] = (count[at] - taken) / total + backs[context] * lower[suffix[at]]
 
 
-@njit(cache=True, nogil=True)
+@lean_loop
 def katz(
     first: np.ndarray,
     count: np.ndarray,
@@ -71,7 +72,7 @@ def katz(
                 probs[at] /= seen
 
 
-@njit(cache=True, nogil=True)
+@lean_loop
 def find_needless(
     first: np.ndarray,
     suffix: np.ndarray,
