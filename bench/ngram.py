@@ -91,7 +91,8 @@ def scoring(file: Path, test: Path, rounds: int) -> dict[str, Any] | None:
     lines = lines_of(test)
     words = sum(len(line.split()) + 1 for line in lines)
     mine = ours.score(lines)
-    theirs = [peer.score(line) * math.log(10) for line in lines]
+    # word by word, as kenlm's own sum over a line is of single precision
+    theirs = [math.fsum(word[0] for word in peer.full_scores(line)) * math.log(10) for line in lines]
     seconds = in_turn(lambda: ours.score(lines), lambda: [peer.score(line) for line in lines], rounds, 3)
     return {
         "ours": round(words / seconds[0]),

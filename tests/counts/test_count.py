@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foresay.counts.count import TOKEN_BYTES, Flat, Grams, count
-from foresay.kernels.ngram import count_equal, merge, sort_places
+from foresay.kernels.ngram.count import count_equal, merge, sort_places
 from foresay.text.tokens import START, STOP
 from tests.counts.textbook import counted
 

@@ -95,7 +95,7 @@ def _next_order(
     blocks: _Blocks, n: int, vocabulary: int, numbers: np.ndarray, shorter: Grams, told: Callable[[float], None]
 ) -> Grams:
     """The n-grams, one word longer than `shorter`; `numbers` of each token's go from those to these."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import count as kernel  # numba takes a second to import
 
     runs, found = [], None
     before = 0  # the number that the token before a block has among the shorter n-grams
@@ -122,7 +122,7 @@ def _block_keys(
     blocks: _Blocks, begin: int, end: int, n: int, vocabulary: int, numbers: np.ndarray, before: int
 ) -> np.ndarray:
     """The key of the n-gram that ends at each token of a block, -1 where its document has no n words yet."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import count as kernel  # numba takes a second to import
 
     ids = blocks.tokens.slice(begin, end)
     id_before = int(blocks.tokens.slice(begin - 1, begin)[0]) if begin else STOP
@@ -159,7 +159,7 @@ class _Blocks:
 
 def _merged(blocks: _Blocks, runs: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
     """Sorted tables as one."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import count as kernel  # numba takes a second to import
 
     while len(runs) > 1:
         pairs, runs = runs, []

@@ -76,7 +76,7 @@ def interpolated(
     grams: list[Grams], counts: list[np.ndarray], discounts: list[np.ndarray], keep: list[np.ndarray], kinds: bool
 ) -> Estimate:
     """All orders, from the lowest to the highest; `keep` says which n-grams will stay."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import smooth as kernel  # numba takes a second to import
 
     found = Estimate(discounts=[tuple(map(float, discount[1:])) for discount in discounts])
     found.probs.append(single_words(counts[0], discounts[0], kinds))

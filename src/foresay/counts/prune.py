@@ -41,7 +41,7 @@ def take(grams: list[Grams], estimate: Estimate, keep: list[np.ndarray]) -> tupl
 
 def without_the_needless(grams: list[Grams], estimate: Estimate, threshold: float) -> tuple[list[Grams], Estimate]:
     """Leaves out n-grams, the longest first, without which perplexity rises by less than `threshold` (Stolcke 1998)."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+    from foresay.kernels.ngram import smooth as kernel  # numba takes a second to import
 
     contexts = _context_probabilities(grams, estimate)
     keep = [np.ones(len(order), bool) for order in grams]

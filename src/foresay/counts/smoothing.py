@@ -121,7 +121,7 @@ class Katz(Smoothing):
         self.most = most
 
     def estimate(self, grams: list[Grams], keep: list[np.ndarray]) -> Estimate:
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import smooth as kernel  # numba takes a second to import
 
         shares = [_good_turing(order.count, self.most) for order in grams]
         found = Estimate()

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate
 from foresay.counts.threads import in_parts
 from foresay.text.tokens import START, STOP
+
+if TYPE_CHECKING:
+    from foresay.kernels.ngram.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -78,20 +83,20 @@ class Table:
 
     def score(self, ids: np.ndarray, lengths: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log P of rows of ids (B, T), each as long as it says, and the contexts after them; 0 past a row's end."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-        found, after = np.zeros(ids.shape), contexts.astype(np.int64)
-        given = (ids, lengths, after, found, *self.walk())
-        in_parts(lambda low, high: kernel.score_rows(low, high, *given), len(ids))
-        return found, after
+        found, after = np.zeros(ids.size), contexts.astype(np.int64)
+        begins = np.arange(len(ids)) * ids.shape[1]
+        given = (np.ravel(ids), begins, begins + lengths, after, found, self.walk)
+        in_parts(lambda low, high: kernel.walk_rows(low, high, *given), len(ids))
+        return found.reshape(ids.shape), after
 
     def rows(self, contexts: np.ndarray) -> np.ndarray:
         """log P of every word in each context (B, V)."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
         found = np.empty((len(contexts), self.vocabulary), np.float32)
-        given = (contexts, found, *self.walk())
-        in_parts(lambda low, high: kernel.fill_rows(low, high, *given), len(contexts))
+        in_parts(lambda low, high: kernel.fill_rows(low, high, contexts, found, self.walk), len(contexts))
         return found
 
     def what_is_wrong(self, vocabulary: int) -> str | None:
@@ -113,42 +118,69 @@ class Table:
         within["contexts"] &= (self.shorter[1:] < np.arange(1, contexts)).all() and self.shorter.min() >= 0
         return next((name for name, fits in within.items() if not fits), None)
 
-    def walk(self) -> tuple[np.ndarray, ...]:
-        """The arrays as the walking functions take them."""
+    @cached_property
+    def walk(self) -> Walk:
+        """The table as the loops that walk it read it."""
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
+
+        children = np.diff(self.first)
+        many = int(children[children > kernel.FEW].sum())
+        slots = np.full(1 << (3 * many // 2).bit_length(), -1, np.int32)
+        kernel.fill_slots(self.grams, self.first, slots)
         grams, contexts = self.grams, self.contexts
-        return grams, grams.view(np.float32), contexts, contexts.view(np.int64), contexts.view(np.float32), self.flat
+        return kernel.Walk(
+            grams=grams,
+            logs=grams.view(np.float32),
+            contexts=contexts,
+            begins=contexts.view(np.int64),
+            backs=contexts.view(np.float32),
+            flat=self.flat,
+            slots=slots,
+        )
 
 
 def build(grams: list[Grams], estimate: Estimate) -> Table:
     """The table of what was counted and estimated."""
-    orders = np.cumsum([0, 1, *(len(order) for order in grams)])
-    children = [order.children(len(grams[n - 1]) if n else 1) for n, order in enumerate(grams)]
+    table = make_room([len(order) for order in grams], estimate.flat)
     with np.errstate(divide="ignore"):
-        return lay_out(
-            orders,
-            np.concatenate([[0], *(order.word for order in grams)]),
-            np.log(np.concatenate([[1.0], *estimate.probs])),
-            np.log(np.concatenate(estimate.backs)),
-            np.concatenate([each[:-1] + orders[n + 1] for n, each in enumerate(children)] + [orders[-1:]]),
-            np.concatenate([[0], *(order.suffix + orders[n] for n, order in enumerate(grams))]),
-            estimate.flat,
-        )
+        for n, order in enumerate(grams):
+            children = order.children(len(grams[n - 1]) if n else 1)
+            suffix = order.suffix + int(table.orders[n])
+            fill(table, n + 1, order.word, np.log(estimate.probs[n]), suffix, children, np.log(estimate.backs[n]))
+    return link(table)
 
 
-def lay_out(
-    orders: np.ndarray,
+def make_room(sizes: list[int], flat: float | None = None) -> Table:
+    """A table for so many n-grams of each order, to be filled and linked."""
+    orders = np.cumsum([0, 1, *sizes])
+    grams, contexts = np.zeros((orders[-1], 3), np.int32), np.zeros((orders[-2] + 1, 4), np.int32)
+    table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
+    table.first[-1] = orders[-1]
+    return table
+
+
+def fill(
+    table: Table,
+    n: int,
     word: np.ndarray,
     log_prob: np.ndarray,
+    suffix: np.ndarray | int,
+    children: np.ndarray,
     back: np.ndarray,
-    first: np.ndarray,
-    suffix: np.ndarray,
-    flat: float | None = None,
-) -> Table:
-    """A table of columns; `suffix` says where the longest proper end of each n-gram stands that is one."""
-    from foresay.kernels import ngram as kernel  # numba takes a second to import
+) -> None:
+    """Puts the n-grams of an order into a table, and what their contexts know.
 
-    grams, contexts = np.zeros((len(word), 3), np.int32), np.zeros((len(first), 4), np.int32)
-    table = Table(orders, grams, contexts, np.array([] if flat is None else [math.log(flat)], np.float32))
-    table.word[:], table.log_prob[:], table.first[:], table.back[:] = word, log_prob, first, back
-    kernel.link(table.word, suffix, table.first, table.back, table.after, table.shorter, START, STOP)
+    `suffix` says where the longest proper end of each stands that is one; `children` are counted within the order.
+    """
+    before, begin, end = table.orders[n - 1 : n + 2]
+    table.word[begin:end], table.log_prob[begin:end] = word, log_prob
+    table.after[begin:end] = suffix
+    table.first[before:begin], table.back[before:begin] = children[:-1] + begin, back
+
+
+def link(table: Table) -> Table:
+    """The table, filled before, with its ways: `after` said only where the longest end of each n-gram stands."""
+    from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
+
+    kernel.link(table.word, table.first, table.back, table.after, table.shorter, START, STOP)
     return table

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 FEW = 64  # rows of a thread, at least: to begin one takes longer than to walk that many
+MANY = 512  # rows of a call, at most: a thread that has less to do takes the next
 
 
 def threads() -> int:
@@ -16,11 +18,13 @@ def threads() -> int:
 
 
 def in_parts(call: Callable[[int, int], object], rows: int) -> None:
-    """Calls with a first row and an end for each thread; every row once."""
-    parts = min(threads(), rows // FEW)
-    if parts < 2:
-        call(0, rows)
+    """Calls with a first row and an end, as often as needed on as many threads as there are; every row once."""
+    together = min(threads(), rows // FEW)
+    parts = max(together, -(-rows // MANY))
+    edges = [rows * part // max(parts, 1) for part in range(parts + 1)]
+    if together < 2:
+        for low, high in itertools.pairwise(edges):
+            call(low, high)
         return
-    edges = [rows * part // parts for part in range(parts + 1)]
-    with ThreadPoolExecutor(parts) as pool:
+    with ThreadPoolExecutor(together) as pool:
         list(pool.map(call, edges[:-1], edges[1:]))

@@ -8,12 +8,11 @@ model.write("model.arpa")
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,8 +24,8 @@ from foresay.counts.threads import in_parts
 from foresay.counts.train import train
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
-MARK = "\0"  # between lines
-WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")  # white space beyond ASCII
+if TYPE_CHECKING:
+    from foresay.kernels.ngram.words import Text, Words
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,18 @@ class WordModel:
 
     def score(self, lines: Sequence[str]) -> np.ndarray:
         """log P of each line and its end."""
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
+        from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-        ids = self.ids(lines)
-        ends = np.flatnonzero(ids == STOP)
-        found = np.zeros(len(ends))
-        given = (ids, ends, self.table.start, found, *self.table.walk())
-        in_parts(lambda low, high: kernel.sum_rows(low, high, *given), len(ends))
+        text, words, table, start = _text(lines), self._spelt, self.table.walk, self.table.start
+        found = np.zeros(len(lines))
+
+        def score(low: int, high: int) -> None:
+            ids, ends = _find(text, low, high, words)
+            begins, contexts, logs = np.concatenate([[0], ends[:-1]]), np.full(len(ends), start), np.empty(len(ids))
+            kernel.walk_rows(0, len(ends), ids, begins, ends, contexts, logs, table)
+            found[low:high] = np.add.reduceat(logs, begins)
+
+        in_parts(score, len(lines))
         return found
 
     def perplexity(self, lines: Sequence[str]) -> float:
@@ -89,38 +93,49 @@ class WordModel:
 
     def ids(self, lines: Sequence[str]) -> np.ndarray:
         """The ids of lines, each with STOP at its end; words are what Python's `split` gives."""
-        text = "".join([line + MARK for line in lines])
-        if text.count(MARK) != len(lines) or WIDE_BLANKS.search(text):
-            known = _numbers_of(self.words)
-            each = ([*map(known.get, line.split(), repeat(UNK)), STOP] for line in lines)
-            return np.array([number for line in each for number in line], np.int32)
-        from foresay.kernels import ngram as kernel  # numba takes a second to import
-
-        letters = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-        ends, counts = np.flatnonzero(letters == ord(MARK)), np.zeros(len(lines), np.int64)
-        in_parts(lambda low, high: kernel.count_words(low, high, letters, ends, counts), len(lines))
-        after = np.cumsum(counts + 1)
-        found = np.full(after[-1] if len(after) else 0, STOP, np.int32)
-        given = (letters, ends, after - counts - 1, *self._spelt, UNK, found)
-        in_parts(lambda low, high: kernel.find_words(low, high, *given), len(lines))
-        return found
+        return _find(_text(lines), 0, len(lines), self._spelt)[0]
 
     @cached_property
-    def _spelt(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The words as letters, where each begins, who stands in which slot, and their ids."""
-        from foresay.kernels import ngram as kernel
+    def _spelt(self) -> Words:
+        """The words by their letters."""
+        from foresay.kernels.ngram import words as kernel  # numba takes a second to import
 
         known = _numbers_of(self.words)
         spelt = [word.encode("utf-8", "surrogatepass") for word in known]
-        begins = np.cumsum([0, *map(len, spelt)])
-        slots = np.full(1 << (2 * len(spelt) + 1).bit_length(), -1, np.int32)
-        letters = np.frombuffer(b"".join(spelt), np.uint8)
-        kernel.place_words(letters, begins, slots)
-        return letters, begins, slots, np.array(list(known.values()), np.int32)
+        ids, lengths = np.array(list(known.values())), np.array([len(word) for word in spelt])
+        begins = np.zeros(len(self.words), np.int64)
+        begins[ids[1:]] = np.cumsum(-(-lengths // 8))[:-1]
+        eights = np.frombuffer(
+            b"".join([word.ljust(-(-len(word) // 8) * 8, b"\0") for word in spelt]) + bytes(16), np.uint64
+        )
+        slots = np.zeros((1 << (3 * len(spelt) // 2).bit_length(), 2), np.uint64)
+        found = kernel.Words(slots, eights, begins, UNK, STOP)
+        kernel.place_words(ids, lengths, found)
+        return found
+
+
+def _text(lines: Sequence[str]) -> Text:
+    """Lines as bytes, and zeros to the next multiple of eight and eight more."""
+    from foresay.kernels.ngram.words import Text
+
+    rows = [line.encode("utf-8", "surrogatepass") for line in lines]
+    begins = np.cumsum([0, *map(len, rows)])
+    letters = np.frombuffer(b"".join([*rows, bytes(16 - int(begins[-1]) % 8)]), np.uint8)
+    return Text(letters, letters.view(np.uint64), begins)
+
+
+def _find(text: Text, low: int, high: int, words: Words) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of some lines of a text, and where each line ends among them."""
+    from foresay.kernels.ngram import words as kernel  # numba takes a second to import
+
+    size = text.begins[high] - text.begins[low]
+    found, ends = np.empty(size // 2 + 2 * (high - low), np.int32), np.zeros(high - low, np.int64)
+    kernel.find_words(low, high, text, words, found, ends)
+    return found[: ends[-1] if len(ends) else 0], ends
 
 
 def _numbers_of(words: Sequence[str]) -> dict[str, int]:
     """The ids of words; padding and the marks of a text's start and end are no words."""
-    known = {word: number for number, word in enumerate(words) if number == UNK or number >= len(SPECIALS)}
+    known = {word: number for number, word in enumerate(words) if number >= len(SPECIALS)}
     known[arpa.SPECIAL[UNK]] = UNK
     return known
