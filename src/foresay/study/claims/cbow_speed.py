@@ -47,9 +47,9 @@ class Judged:
     lecture="004",
     sentence="CBOW trains faster than skip-gram.",
     rule=(
-        "holds when the 95 % interval of the ratio of words a second, CBOW to skip-gram, lies above 1; does not hold when "
-        "it lies below 1, in the full form only; else not decided. Same text, width, window, drawn words, epochs and "
-        f"threads, in turn, {QUICK.repeats} times (full: {FULL.repeats})"
+        "holds when the 95 % interval of the ratio of words a second, CBOW to skip-gram, lies above 1; does not hold "
+        "when it lies below 1, in the full form only; else not decided. Same text, width, window, drawn words, epochs "
+        f"and threads, in turn, {QUICK.repeats} times (full: {FULL.repeats})"
     ),
 )
 def run(quick: bool, seed: int, tell: Tell) -> Result:
@@ -98,11 +98,13 @@ def judge_all(
         agreement = ratings.evaluate(vectors_of(model, text), rated).spearman
         return Judged(name, seed, many, 100 * (agreement or 0.0))
 
-    return side_by_side(one, [(name, one, many) for many in reversed(epochs) for name in PREDICTORS for one in seeds], tell)
+    return side_by_side(
+        one, [(name, one, many) for many in reversed(epochs) for name in PREDICTORS for one in seeds], tell
+    )
 
 
 def time_to_quality(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], words: int) -> list[Figure]:
-    """Seconds until each has the score that the slower one has at its end: the first number of epochs that reaches it."""
+    """Seconds until each has the score of the slower one at its end: the first number of epochs that reaches it."""
     slower = min(speeds, key=lambda name: statistics.fmean(speeds[name]))
     wanted = score_after(found, slower, max(one.epochs for one in found))
     shown = []
@@ -133,7 +135,9 @@ def _speeds(speeds: Mapping[str, Sequence[float]]) -> Panel:
         name: {number: [speed / 1e6] for number, speed in enumerate(own, 1)} for name, own in speeds.items()
     }  # fmt: skip
     ticks = {number: str(number) for number in range(1, len(speeds[CBOW]) + 1)}
-    return Panel(f"Speed, {threads()} threads", "repeat", "million words a second", lines, ticks=ticks, bounds=(0, None))
+    return Panel(
+        f"Speed, {threads()} threads", "repeat", "million words a second", lines, ticks=ticks, bounds=(0, None)
+    )
 
 
 def _scores(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], words: int) -> Panel:
@@ -146,4 +150,6 @@ def _scores(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], word
         }
         for name in speeds
     }
-    return Panel("Quality against time", "seconds of training", "WordSim-353, Spearman × 100", lines, legend="lower right")
+    return Panel(
+        "Quality against time", "seconds of training", "WordSim-353, Spearman × 100", lines, legend="lower right"
+    )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from foresay.data.builtin import python_reference
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
