@@ -28,7 +28,7 @@ class Size:
 
 QUICK, FULL = Size(2_000_000, 6, (1, 2, 4)), Size(8_000_000, 10, (1, 2, 4, 8))
 SETTINGS: dict[str, Any] = {"size": 100, "sample": 1e-4}
-SMALL = 20  # epochs over the built-in text: half a second
+SMALL: dict[str, Any] = {"epochs": 20, "sample": 1e-3}  # over the built-in text: half a second
 WARM = 20_000  # words on which the loops are compiled
 
 
@@ -56,8 +56,8 @@ def run(quick: bool, seed: int, tell: Tell) -> Result:
     size = QUICK if quick else FULL
     text, files = wikipedia(size.words), judges("WordSim-353")
     share = 0.3 if text and files else 1.0
-    timed, epochs = (text, 1) if text else (built_in(seed)[0], SMALL)
-    speeds = time_both(timed, epochs, size.repeats, seed, lambda done: tell(share * done))
+    timed, settings = (text, SETTINGS | {"epochs": 1}) if text else (built_in(seed)[0], SETTINGS | SMALL)
+    speeds = time_both(timed, settings, size.repeats, seed, lambda done: tell(share * done))
     ratio = mean_of("CBOW to skip-gram", [a / b for a, b in zip(speeds[CBOW], speeds[SKIPGRAM], strict=True)])
     figures = [mean_of(name, own, "words a second") for name, own in speeds.items()]
     details = {"words": len(timed), "threads": threads(), "words_a_second": speeds}
@@ -73,16 +73,16 @@ def run(quick: bool, seed: int, tell: Tell) -> Result:
     return Result(judge(ratio, quick), [ratio, *figures], details, draw(panels), note)
 
 
-def time_both(text: WordsText, epochs: int, repeats: int, seed: int, tell: Tell) -> dict[str, list[float]]:
+def time_both(text: WordsText, settings: dict[str, Any], repeats: int, seed: int, tell: Tell) -> dict[str, list[float]]:
     """Words a second of each, on all cores; they take turns to be first."""
     speeds: dict[str, list[float]] = {name: [] for name in PREDICTORS}
-    for settings in PREDICTORS.values():
-        learn(text.first(WARM), seed, SETTINGS | settings | {"epochs": 1}, many=0)
+    for own in PREDICTORS.values():
+        learn(text.first(WARM), seed, settings | own, many=0)
     for repeat in range(repeats):
         names = list(PREDICTORS) if repeat % 2 else list(reversed(PREDICTORS))
         for name in names:
-            model = learn(text, seed + repeat, SETTINGS | PREDICTORS[name] | {"epochs": epochs}, many=0)
-            speeds[name].append(epochs * len(text) / model.history[-1].seconds)
+            model = learn(text, seed + repeat, settings | PREDICTORS[name], many=0)
+            speeds[name].append(model.epochs * len(text) / model.history[-1].seconds)
         tell((repeat + 1) / repeats)
     return speeds
 

@@ -56,7 +56,7 @@ PRINTED = [
 ]
 HALF = 50.0
 QUICK: dict[str, Any] = {"words": 6_000_000, "epochs": 3}
-FULL: dict[str, Any] = {"words": None, "epochs": 10}
+FULL: dict[str, Any] = {"words": None, "epochs": 5}
 SETTINGS: dict[str, Any] = {"size": 100, "sample": 1e-4} | PREDICTORS[SKIPGRAM]
 
 
@@ -141,6 +141,7 @@ def picture(found: Sequence[Ranked]) -> Any:
     axes.set_yticks(range(len(order)), labels, fontsize=9)
     axes.set_ylim(-0.7, len(order) - 0.3)
     axes.set_xscale("log")
+    axes.set_xlim(0.7, max(10.0, axes.get_xlim()[1]))
     axes.set_xlabel("rank of the expected answer: a dot for each seed, the bar is their geometric mean")
     plain(axes, "Printed analogies")
     return image

@@ -48,7 +48,7 @@ class Scored:
     sentence="Skip-gram is better than CBOW, particularly for rare words.",
     rule=(
         "d = skip-gram's score less CBOW's, the mean of analogies (% right) and rated pairs (Spearman x 100; MEN, rare "
-        "words and WordSim-353, weighted by pairs). Holds when the 95 % interval over seeds of d lies above 0 for all "
+        "words and WordSim-353, weighted by pairs): holds when the 95 % interval over seeds of d lies above 0 for all "
         "words, and so does that of d in the rarest band less d in the most frequent one; does not hold when one of "
         f"the two lies below 0, in the full form only; else not decided. Bands: {', '.join(BANDS)}; 3 seeds (full: 5)"
     ),
