@@ -28,7 +28,7 @@ class Size:
 
 QUICK, FULL = Size(2_000_000, 6, (1, 2, 4)), Size(8_000_000, 10, (1, 2, 4, 8))
 SETTINGS: dict[str, Any] = {"size": 100, "sample": 1e-4}
-SMALL = 20  # epochs over the built-in text: half a second
+SMALL: dict[str, Any] = {"epochs": 20, "sample": 1e-3}  # over the built-in text: half a second
 WARM = 20_000  # words on which the loops are compiled
 
 
@@ -47,17 +47,17 @@ class Judged:
     lecture="004",
     sentence="CBOW trains faster than skip-gram.",
     rule=(
-        "holds when the 95 % interval of the ratio of words a second, CBOW to skip-gram, lies above 1; does not hold when "
-        "it lies below 1, in the full form only; else not decided. Same text, width, window, drawn words, epochs and "
-        f"threads, in turn, {QUICK.repeats} times (full: {FULL.repeats})"
+        "holds when the 95 % interval of the ratio of words a second, CBOW to skip-gram, lies above 1; does not hold "
+        "when it lies below 1, in the full form only; else not decided. Same text, width, window, drawn words, epochs "
+        f"and threads, in turn, {QUICK.repeats} times (full: {FULL.repeats})"
     ),
 )
 def run(quick: bool, seed: int, tell: Tell) -> Result:
     size = QUICK if quick else FULL
     text, files = wikipedia(size.words), judges("WordSim-353")
     share = 0.3 if text and files else 1.0
-    timed, epochs = (text, 1) if text else (built_in(seed)[0], SMALL)
-    speeds = time_both(timed, epochs, size.repeats, seed, lambda done: tell(share * done))
+    timed, settings = (text, SETTINGS | {"epochs": 1}) if text else (built_in(seed)[0], SETTINGS | SMALL)
+    speeds = time_both(timed, settings, size.repeats, seed, lambda done: tell(share * done))
     ratio = mean_of("CBOW to skip-gram", [a / b for a, b in zip(speeds[CBOW], speeds[SKIPGRAM], strict=True)])
     figures = [mean_of(name, own, "words a second") for name, own in speeds.items()]
     details = {"words": len(timed), "threads": threads(), "words_a_second": speeds}
@@ -73,16 +73,16 @@ def run(quick: bool, seed: int, tell: Tell) -> Result:
     return Result(judge(ratio, quick), [ratio, *figures], details, draw(panels), note)
 
 
-def time_both(text: WordsText, epochs: int, repeats: int, seed: int, tell: Tell) -> dict[str, list[float]]:
+def time_both(text: WordsText, settings: dict[str, Any], repeats: int, seed: int, tell: Tell) -> dict[str, list[float]]:
     """Words a second of each, on all cores; they take turns to be first."""
     speeds: dict[str, list[float]] = {name: [] for name in PREDICTORS}
-    for settings in PREDICTORS.values():
-        learn(text.first(WARM), seed, SETTINGS | settings | {"epochs": 1}, many=0)
+    for own in PREDICTORS.values():
+        learn(text.first(WARM), seed, settings | own, many=0)
     for repeat in range(repeats):
         names = list(PREDICTORS) if repeat % 2 else list(reversed(PREDICTORS))
         for name in names:
-            model = learn(text, seed + repeat, SETTINGS | PREDICTORS[name] | {"epochs": epochs}, many=0)
-            speeds[name].append(epochs * len(text) / model.history[-1].seconds)
+            model = learn(text, seed + repeat, settings | PREDICTORS[name], many=0)
+            speeds[name].append(model.epochs * len(text) / model.history[-1].seconds)
         tell((repeat + 1) / repeats)
     return speeds
 
@@ -98,11 +98,13 @@ def judge_all(
         agreement = ratings.evaluate(vectors_of(model, text), rated).spearman
         return Judged(name, seed, many, 100 * (agreement or 0.0))
 
-    return side_by_side(one, [(name, one, many) for many in reversed(epochs) for name in PREDICTORS for one in seeds], tell)
+    return side_by_side(
+        one, [(name, one, many) for many in reversed(epochs) for name in PREDICTORS for one in seeds], tell
+    )
 
 
 def time_to_quality(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], words: int) -> list[Figure]:
-    """Seconds until each has the score that the slower one has at its end: the first number of epochs that reaches it."""
+    """Seconds until each has the score of the slower one at its end: the first number of epochs that reaches it."""
     slower = min(speeds, key=lambda name: statistics.fmean(speeds[name]))
     wanted = score_after(found, slower, max(one.epochs for one in found))
     shown = []
@@ -133,7 +135,9 @@ def _speeds(speeds: Mapping[str, Sequence[float]]) -> Panel:
         name: {number: [speed / 1e6] for number, speed in enumerate(own, 1)} for name, own in speeds.items()
     }  # fmt: skip
     ticks = {number: str(number) for number in range(1, len(speeds[CBOW]) + 1)}
-    return Panel(f"Speed, {threads()} threads", "repeat", "million words a second", lines, ticks=ticks, bounds=(0, None))
+    return Panel(
+        f"Speed, {threads()} threads", "repeat", "million words a second", lines, ticks=ticks, bounds=(0, None)
+    )
 
 
 def _scores(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], words: int) -> Panel:
@@ -146,4 +150,6 @@ def _scores(found: Sequence[Judged], speeds: Mapping[str, Sequence[float]], word
         }
         for name in speeds
     }
-    return Panel("Quality against time", "seconds of training", "WordSim-353, Spearman × 100", lines, legend="lower right")
+    return Panel(
+        "Quality against time", "seconds of training", "WordSim-353, Spearman × 100", lines, legend="lower right"
+    )

@@ -18,7 +18,7 @@ from foresay.vectors.nearest import unit_rows
 
 ONE, APART = 0.99, 0.5
 NUMBERS = (0, 5)
-QUICK, FULL = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64, 128, 256)
+QUICK, FULL = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64, 128)
 SIZE = 50
 
 

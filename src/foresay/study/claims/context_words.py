@@ -35,9 +35,10 @@ class Held:
     lecture="003",
     sentence="Several context words predict a word better than one.",
     rule=(
-        "d = the held-out loss of CBOW with the best k > 1 words on each side, less that of the word before alone, each at "
-        "its best number of epochs: holds when the 95 % interval of d over seeds lies below 0; does not hold when it lies "
-        "above 0, in the full form only; else not decided. Windows of fixed width, 5 drawn words, 3 seeds (full: 5)"
+        "d = the held-out loss of CBOW with the best k > 1 words on each side, less that of the word before "
+        "alone, each at its best number of epochs: holds when the 95 % interval of d over seeds lies below 0; "
+        "does not hold when it lies above 0, in the full form only; else not decided. Fixed windows, 5 drawn "
+        "words, 3 seeds (full: 5)"
     ),
 )
 def run(quick: bool, seed: int, tell: Tell) -> Result:

@@ -10,7 +10,14 @@ from typing import Any
 
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
 from foresay.study.claims.words_learning import (
-    CBOW, PREDICTORS, SKIPGRAM, average_of, learn, seeds_of, side_by_side, vectors_of,
+    CBOW,
+    PREDICTORS,
+    SKIPGRAM,
+    average_of,
+    learn,
+    seeds_of,
+    side_by_side,
+    vectors_of,
 )  # fmt: skip
 from foresay.study.claims.words_picture import Panel, draw
 from foresay.study.claims.words_text import JUDGES, judges, needed, wikipedia
@@ -41,9 +48,9 @@ class Scored:
     sentence="Skip-gram is better than CBOW, particularly for rare words.",
     rule=(
         "d = skip-gram's score less CBOW's, the mean of analogies (% right) and rated pairs (Spearman x 100; MEN, rare "
-        "words and WordSim-353, weighted by pairs). Holds when the 95 % interval over seeds of d lies above 0 for all "
-        "words, and so does that of d in the rarest band less d in the most frequent one; does not hold when one of the "
-        f"two lies below 0, in the full form only; else not decided. Bands: {', '.join(BANDS)}; 3 seeds (full: 5)"
+        "words and WordSim-353, weighted by pairs): holds when the 95 % interval over seeds of d lies above 0 for all "
+        "words, and so does that of d in the rarest band less d in the most frequent one; does not hold when one of "
+        f"the two lies below 0, in the full form only; else not decided. Bands: {', '.join(BANDS)}; 3 seeds (full: 5)"
     ),
 )
 def run(quick: bool, seed: int, tell: Tell) -> Result:
@@ -141,5 +148,5 @@ def picture(found: Sequence[Scored], gains: Mapping[str, Sequence[float]]) -> An
     return draw([
         Panel("Analogies", across, "right, %", lines(ANALOGIES), ticks=ticks, bounds=(0, None)),
         Panel("Rated pairs", across, "Spearman × 100", lines(RATINGS), ticks=ticks, bounds=(0, None)),
-        Panel("Skip-gram − CBOW, mean", across, "points", gain, {"equal": 0.0}, ticks=ticks),
+        Panel("Skip-gram − CBOW, mean", across, "points", gain, {"": 0.0}, ticks=ticks),
     ])  # fmt: skip

@@ -80,4 +80,6 @@ def _finish(axes: Any, panel: Panel) -> None:
     axes.set_ylabel(panel.up)
     plain(axes, panel.title)
     if len(panel.lines) > 1:
-        axes.legend(frameon=False, loc=panel.legend, fontsize=9, title="95 % interval over seeds", alignment="left")
+        several = any(len(values) > 1 for line in panel.lines.values() for values in line.values())
+        title = "95 % interval over seeds" if several else None
+        axes.legend(frameon=False, loc=panel.legend, fontsize=9, title=title, alignment="left")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from foresay.data.builtin import python_reference
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
@@ -102,8 +103,9 @@ def needed(*names: str) -> str:
         "gensim-wordsim353.tsv": "gensim/test/test_data/wordsim353.tsv of github.com/piskvorky/gensim",
     }
     files = {JUDGES[name]: sources.get(JUDGES[name], "github.com/vecto-ai/word-benchmarks") for name in names}
-    wanted = ", ".join(f"word-eval/{file} ({source})" for file, source in files.items())
-    return f"set FORESAY_DATA to a folder that holds text8/text8 (mattmahoney.net/dc/text8.zip), {wanted}"
+    wanted = ["text8/text8 (mattmahoney.net/dc/text8.zip)"]
+    wanted += [f"word-eval/{file} ({source})" for file, source in files.items()]
+    return f"set FORESAY_DATA to a folder that holds {', '.join(wanted)}"
 
 
 def _place(name: str) -> Path | None:
