@@ -31,6 +31,14 @@ def cosines(vectors):
     return unit @ unit.T
 
 
+@pytest.mark.parametrize("given, taken", [(0, 3), (1, 1), (2, 2)])
+def test_threads_are_those_given_or_all(tmp_path, monkeypatch, given, taken):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    model = made(tmp_path / "text")
+    tokens = shards_of(tmp_path / "again", documents(), shard=1000, vocabulary=V)
+    assert model._course(tokens, model.counts.numpy(), Fitting(WORDS, threads=given)).threads == taken
+
+
 @pytest.mark.parametrize("number", [0, 5])
 def test_without_negatives_the_vectors_collapse(tmp_path, number):
     model = made(tmp_path / "text", documents(6, 80), epochs=40, lr=0.1, loss={"kind": "negative", "number": number})
