@@ -92,7 +92,8 @@ def run(quick: bool, seed: int, tell: Tell) -> Result:
 
     def one(chosen: int) -> Ranked:
         model = learn(text, chosen, SETTINGS | {"epochs": size["epochs"]})
-        return Ranked(chosen, [rank_of(vectors_of(model, text), words) for words in PRINTED])
+        vectors = vectors_of(model, text)
+        return Ranked(chosen, [rank_of(vectors, words) for words in PRINTED])
 
     found = side_by_side(one, seeds_of(seed, quick), tell)
     first = average_of("the expected answer is the first", [one.first for one in found], "% of the list")
