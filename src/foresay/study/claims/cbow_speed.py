@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -112,8 +111,8 @@ def time_to_quality(found: Sequence[Judged], speeds: Mapping[str, Sequence[float
         every = sorted({one.epochs for one in found})
         reached = next((many for many in every if score_after(found, name, many) >= wanted), None)
         label = f"{name} to WordSim-353 {wanted:.1f}, {'not reached' if reached is None else f'{reached} epochs'}"
-        seconds = [math.inf] * len(own) if reached is None else [reached * words / speed for speed in own]
-        shown.append(Figure(label, None, None, None, "s") if reached is None else mean_of(label, seconds, "s"))
+        never = Figure(label, None, None, None, "s")
+        shown.append(never if reached is None else mean_of(label, [reached * words / speed for speed in own], "s"))
     return shown
 
 
