@@ -24,6 +24,7 @@ from foresay.data.places import own_part
 from foresay.data.prepare import prepare
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
+from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Found, Limits, Search
@@ -234,12 +235,14 @@ class Run:
         least: int = 0,
         banned: Sequence[str] = (),
         required: Sequence[str] = (),
+        fuse: Sequence[tuple[Run, float]] = (),
         trail: Trail | None = None,
     ) -> list[list[Written]]:
         """The best texts that go on from each prompt, best first: by default those of `Beam(width=5)`.
 
         No text has one of the tokens in `banned`, every one has those in `required`, and it has at least `least`
-        tokens and at most `length`.
+        tokens and at most `length`. `fuse` adds weight * log P of other runs of the same vocabulary. `trail` is filled
+        with every step of the first search.
         """
         self._must_be_sequence()
         given = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
@@ -258,12 +261,23 @@ class Run:
             tuple(self._token(one, "required") for one in required),
         )
         self.model.eval()
+        model = Fused(self.model, [(self._beside(other), weight) for other, weight in fuse]) if fuse else self.model
         more = {} if trail is None else {"trail": trail}
-        found = how.find(self.model, ids, limits, **more)
+        found = how.find(model, ids, limits, **more)
         return [
             [Written(self._joined(prompt, own, one.ids), self.tokens.pieces(one.ids), one) for one in best]
             for prompt, own, best in zip(given, ids, found, strict=True)
         ]
+
+    def _beside(self, other: Run) -> Task:
+        """The model of another run, if it reads the same symbols."""
+        other._must_be_sequence()
+        mine, theirs = (run.tokens.pieces(range(len(run.tokens))) for run in (self, other))
+        if mine != theirs:
+            raise UserError(
+                f"{other.folder} has another vocabulary than {self.folder}; train both with the same tokens on one text"
+            )
+        return other.model.eval()
 
     def _token(self, text: str, name: str) -> int:
         """The one token that a text is."""

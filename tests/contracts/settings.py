@@ -70,6 +70,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("output", "adaptive"): [{}, {"cutoffs": [2, 5], "factor": 2}],
     ("output", "hierarchical"): [{}, {"tree": "balanced"}, {"tree": "semantic"}],
     ("positions", "learnt"): [{"longest": 13}],
+    ("spelling", "ngrams"): [{"buckets": 50}],
 }
 
 

@@ -42,6 +42,11 @@ def test_ranks_are_those_of_the_text():
     own, peer = pair([4, 11])
     counts = np.random.default_rng(1).permutation(V)
     own.learn_counts(counts)
+    found = own.log_probs(torch.zeros(1, H))[0].exp().tolist()
+    assert found == pytest.approx(((counts + 1) / (counts + 1).sum()).tolist(), abs=1e-6)
+    with torch.no_grad():
+        for bias in (own.head.bias, *(tail.bias for *_, tail in own._clusters())):
+            bias.zero_()
     by_rank = np.argsort(-counts, kind="stable")
     h = torch.randn(3, H)
     torch.testing.assert_close(own.log_probs(h)[:, by_rank], peer.log_prob(h))

@@ -15,7 +15,7 @@ from foresay.errors import UserError
 from foresay.parts import Amount, Rate, Size, part
 from foresay.text.tokens import STOP
 
-MOST = 2_000_000  # sequences
+MOST = 200_000  # sequences of one length
 
 
 @part("search", "exhaustive")
@@ -38,9 +38,11 @@ class Exhaustive(Search):
         found: list[Found] = []
         for written in range(limits.length):
             allowed = limits.forbid(self.warmed(log_probs), written).cpu()
-            pairs = (allowed > -torch.inf).nonzero().tolist()
-            if len(pairs) > MOST:
-                raise UserError(f"{len(pairs):,} sequences of {written + 1} symbols; exhaustive looks at {MOST:,}")
+            possible = allowed > -torch.inf
+            if possible.sum() > MOST:
+                number = f"{possible.sum():,} sequences of {written + 1} symbols"
+                raise UserError(f"{number}, and exhaustive looks at {MOST:,}; lower the length, or use a beam")
+            pairs = possible.nonzero().tolist()
             grown = [([*live[row][0], id], [*live[row][1], float(allowed[row, id])], row) for row, id in pairs]
             found += [self._found(ids[:-1], logs, limits, True) for ids, logs, _ in grown if ids[-1] == STOP]
             kept = [one for one in grown if one[0][-1] != STOP]

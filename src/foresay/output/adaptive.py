@@ -3,8 +3,9 @@
     P(v) = P_head(v)                          for the `cutoffs[0]` most frequent symbols
     P(v) = P_head(cluster c) P_c(v)           for the others;  P_c = softmax(W_c (R_c h)),  R_c: H -> H / factor ** c
 
-A position costs the head and, for a rare target, one narrow cluster. Ranks are those of the training text. By default
-the head is a fifth of the vocabulary; one above 20,000 has two clusters, from a twentieth and from a fifth on.
+A position costs the head and, for a rare target, one narrow cluster. Ranks are those of the training text, and biases
+begin at its shares. By default the head is a fifth of the vocabulary; one above 20,000 has two clusters, from a
+twentieth and from a fifth on.
 
 features (..., H) -> log_probs (..., V).
 """
@@ -61,6 +62,12 @@ class Adaptive(Output):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         self.rank.copy_(torch.from_numpy(rank))
+        shares = torch.from_numpy((counts[order] + 1.0) / (counts + 1.0).sum())  # where the biases begin
+        with torch.no_grad():
+            masses = [shares[low:high].sum() for low, high in itertools.pairwise(self.edges)]
+            self.head.bias.copy_(torch.cat([shares[: self.edges[0]], torch.stack(masses)]).log())
+            for low, high, _, tail in self._clusters():
+                tail.bias.copy_(shares[low:high].log())
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
         h, rank = features.flatten(0, -2), self.rank[targets.flatten()]

@@ -3,8 +3,8 @@
     D(v) = s_v - log q_v        loss = - log  exp D(w) / (exp D(w) + sum_i exp D(i)),   i ~ q, S times
 
 The best s is log P up to a number for each position, for any S (Ma and Collins 2018); for many draws the gradient
-is the softmax's own. So a target that is drawn too stays among the others: without it frequent symbols would come out too
-likely (as in 2015's version of Jean et al., and where "accidental hits" are removed).
+is the softmax's own. So a target that is drawn too stays among the others: with "accidental hits" removed, frequent
+symbols would come out too likely.
 
 features (..., H) -> log_probs (..., V).
 """
