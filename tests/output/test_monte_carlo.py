@@ -35,9 +35,9 @@ def test_the_loss_is_the_exact_one():
 
 
 def test_no_bias():
-    """Each entry's mean over 2,000 estimates lies within 4.5 standard errors of the exact gradient."""
+    """Each entry's mean over 600 estimates lies within 4.5 standard errors of the exact gradient."""
     estimated, exact, h, targets = pair(4)
-    found = torch.stack([gradient(estimated, h, targets) for _ in range(2000)])
+    found = torch.stack([gradient(estimated, h, targets) for _ in range(600)])
     errors = (found.mean(0) - gradient(exact, h, targets)) / (found.std(0) / math.sqrt(len(found))).clamp(min=1e-12)
     assert errors.abs().max() < 4.5 and errors.abs().mean() > 0.3  # it is an estimate, not the thing itself
 
@@ -46,6 +46,6 @@ def test_the_variance_falls_as_one_over_s():
     spread = {}
     for number in (2, 8, 32):
         estimated, _, h, targets = pair(number)
-        spread[number] = torch.stack([gradient(estimated, h, targets) for _ in range(1000)]).var(0).sum().item()
-    assert spread[2] / spread[8] == pytest.approx(4, rel=0.15)
-    assert spread[8] / spread[32] == pytest.approx(4, rel=0.15)
+        spread[number] = torch.stack([gradient(estimated, h, targets) for _ in range(500)]).var(0).sum().item()
+    assert spread[2] / spread[8] == pytest.approx(4, rel=0.2)
+    assert spread[8] / spread[32] == pytest.approx(4, rel=0.2)

@@ -95,18 +95,18 @@ def test_they_learn_the_shares_of_a_text(kind):
     """One state, symbols by fixed chances: what is learnt comes near to them, by whatever loss."""
     torch.manual_seed(5)
     chances = torch.tensor([0.02, 0.08, 0.1, 0.2, 0.25, 0.35])
-    output = parts.make("output", {"kind": kind, "number": 8})
+    output = parts.make("output", {"kind": kind, "number": 40})
     output.build(H, V)
     output.learn_counts((1000 * chances.numpy()).astype(np.int64)[::-1].copy())  # the noise is another
-    h, optimizer = torch.ones(1, H), torch.optim.Adam(output.parameters(), lr=0.02)
-    for step in range(1500):
+    h, optimizer = torch.ones(1, H), torch.optim.Adam(output.parameters(), lr=0.05)
+    for step in range(600):
         for group in optimizer.param_groups:
-            group["lr"] = 0.02 * (1 - step / 1500)
+            group["lr"] = 0.05 * (1 - step / 600)
         optimizer.zero_grad()
         targets = torch.multinomial(chances, 256, replacement=True)
         output.loss(h.expand(256, H), targets).backward()
         optimizer.step()
-    assert output.log_probs(h)[0].exp().tolist() == pytest.approx(chances.tolist(), abs=0.03)
+    assert output.log_probs(h)[0].exp().tolist() == pytest.approx(chances.tolist(), abs=0.04)
 
 
 @pytest.mark.parametrize("kind", KINDS)
