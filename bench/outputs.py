@@ -78,9 +78,8 @@ def measure(name: str, steps: int, folder: Path) -> dict[str, Any]:
     output = dict(KINDS[name])
     with tempfile.TemporaryDirectory() as out:
         if output.get("tree") == "semantic":
-            source = str(folder / "ptb.train.txt")
-            settings = [f"data.train={source}", "tokens=blanks", "tokens.size=20000", "task.size=100"]
-            start.train("skipgram", settings[:1] + ["tokens=blanks"], out=Path(out) / "vectors", watch=Watch())
+            words = [f"data.train={folder / 'ptb.train.txt'}", "tokens=blanks", "tokens.size=20000"]
+            start.train("skipgram", words, out=Path(out) / "vectors", watch=Watch())
             output["pretrained"] = str(Path(out) / "vectors")
         whole = recipes.complete(recipes.read(recipe(folder, output, steps)))
         prepared = prepare(whole.data, whole.tokens, whole.seed)

@@ -127,8 +127,9 @@ def test_ends_when_every_row_has_stopped():
 
 
 def test_a_row_that_has_stopped_grows_no_more():
-    model = Told(lambda text: STOP if text[-1] == 7 else after(text))
-    assert generate(model, [[9, 10, 11, 12, 5, 6, 7], [9]], Greedy(), length=6) == [[], [10, 11, 12, 5, 6, 7]]
+    """Where a state has its bounds."""
+    model, prompts = Told(lambda text: STOP if text[-1] == 7 else after(text)), [[9, 10, 11, 12, 5, 6, 7], [9]]
+    assert generate(model, prompts, Greedy(), length=6, context=20) == [[], [10, 11, 12, 5, 6, 7]]
     assert model.longest == 8  # <start> and the first prompt
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from foresay.decode.best import largest
 from foresay.decode.generate import padded
+from foresay.decode.graphed import graphed
 from foresay.decode.search import Found, Limits, nothing_possible
 from foresay.text.tokens import STOP
 
@@ -60,6 +61,7 @@ class Beams:
     """The search of all prompts of a batch."""
 
     def __init__(self, how: Beam, model: Any, prompts: Sequence[Sequence[int]], limits: Limits, trail: Trail | None):
+        model = graphed(model)
         self.how, self.model, self.trail, self.rows = how, model, trail, len(prompts)
         ids, mask = padded(prompts, model.device)
         log_probs, state = model.step(ids, model.begin(self.rows), mask)

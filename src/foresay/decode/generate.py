@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from foresay.decode.chance import gumbel, keys
+from foresay.decode.graphed import graphed
 from foresay.decode.sample import Decoder
 from foresay.decode.search import NEVER
 from foresay.text.tokens import PAD, STOP
@@ -72,7 +73,7 @@ def _write(
     on_step: Callable[[list[int]], None] | None,
 ) -> tuple[list[list[int]], list[bool]]:
     """The new ids of each row, and whether all its choices were clear."""
-    device = model.device
+    model, device = graphed(model), model.device
     begun, mask = padded(prompts, device)
     first = mask.sum(1)
     texts = torch.cat([begun, begun.new_full((len(begun), how.length), PAD)], 1)  # prompts and what was written
@@ -99,7 +100,8 @@ def _write(
         if how.context is not None and not torch.equal(kept, before):
             log_probs, state = _prefill(model, texts, kept, sizes)
         else:
-            log_probs, state = model.step(chosen[:, None], state, None if alive.all() else alive[:, None])
+            ended = None if how.context is None else alive[:, None]  # a state that grows must not pass the context
+            log_probs, state = model.step(chosen[:, None], state, ended)
     return _cut(texts, first, sizes), sure.tolist()
 
 
