@@ -26,7 +26,7 @@ def test_a_cpu_goes_without():
 class TestGpu:
     pytestmark = needs_gpu
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def test_the_graph_is_the_step(self, cell):
         model = neural({"kind": "recurrent", "size": 9, "cell": cell, "layers": 2}).cuda()
         other, ids = graphed(model), torch.tensor([[5], [6], [7]], device="cuda")

@@ -11,17 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from foresay.output.noise import Noise
-from foresay.output.rows import Rows, mean_over
+from foresay.output.rows import Rows, log_shares, mean_over
 from foresay.parts import Amount, Rate, Size
 
 
 class Drawn(Rows):
     """`against(own (N,), others (N, S), targets (N,), drawn (S,))` gives the loss of each position."""
 
-    wants_counts = True
-
     def __init__(self, number: Size, power: Amount, *, tied: bool, bias: bool, bound: Rate | None):
         super().__init__(tied=tied, bias=bias, bound=bound)
+        self.wants_counts = True
         self.number, self.power = number, power
 
     def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
@@ -32,10 +31,11 @@ class Drawn(Rows):
         self.noise.learn(counts)
         if self.bias is not None:
             with torch.no_grad():
-                self.bias.copy_(self.first_bias())
+                self.bias.copy_(self.first_bias(torch.from_numpy(log_shares(counts))))
 
-    def first_bias(self) -> Tensor:
-        return self.noise.frequencies()
+    def first_bias(self, shares: Tensor) -> Tensor:
+        """Where biases begin, by the log of the symbols' shares."""
+        return shares
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
         h, ids = self.inner(features).flatten(0, -2), targets.flatten()

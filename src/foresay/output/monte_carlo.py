@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.kernels.linear_cross_entropy import row_chunks
-from foresay.output.rows import Rows, full, mean_over
+from foresay.output.rows import Begin, Rows, full, mean_over
 from foresay.parts import Rate, Size, part
 
 
@@ -23,8 +23,16 @@ from foresay.parts import Rate, Size, part
 class MonteCarlo(Rows):
     """Softmax whose gradient is estimated from `number` symbols drawn from the model itself."""
 
-    def __init__(self, number: Size = 20, *, tied: bool = False, bias: bool = True, bound: Rate | None = None):
-        super().__init__(tied=tied, bias=bias, bound=bound)
+    def __init__(
+        self,
+        number: Size = 20,
+        *,
+        tied: bool = False,
+        bias: bool = True,
+        bound: Rate | None = None,
+        begin: Begin = "zero",
+    ):
+        super().__init__(tied=tied, bias=bias, bound=bound, begin=begin)
         self.number = number
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -33,9 +33,8 @@ class Negative(Drawn):
     ):
         super().__init__(number, power, tied=tied, bias=bias, bound=bound)
 
-    def first_bias(self) -> Tensor:
-        share = super().first_bias()
-        return share - self.noise.log_q - float(np.log(self.number))
+    def first_bias(self, shares: Tensor) -> Tensor:
+        return shares - self.noise.log_q - float(np.log(self.number))
 
     def against(self, own: Tensor, others: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
         return F.softplus(-own) + F.softplus(others).sum(1)

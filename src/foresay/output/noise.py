@@ -36,11 +36,6 @@ class Noise(nn.Module):
         self.log_q.copy_((weights / weights.sum()).log())
         self.cumulative.copy_(weights.cumsum(0) / weights.sum())
 
-    def frequencies(self) -> Tensor:
-        """log of (count + 1), as a share: where biases begin."""
-        weights = self.counts.double() + 1
-        return (weights / weights.sum()).log()
-
     def draw(self, number: int) -> Tensor:
         """(S,), with repeats."""
         at = torch.rand(number, dtype=torch.float64, device=self.cumulative.device)

@@ -2,15 +2,17 @@
 
 What every output layer without a tree has in common; they differ in the loss that trains it. With `tied` the rows of W
 are the embedding's own vectors; when their width D is not the features' width H, a product without bias comes first:
-h -> P h. W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0.
+h -> P h. W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0, or (`begin`) at the
+log of the symbols' shares of the training text, so that the first steps need not teach it what is frequent.
 
 features (..., H) -> log_probs (..., V).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -21,12 +23,18 @@ from foresay.output.output import Output
 from foresay.parts import Rate
 
 
+Begin = Literal["zero", "shares"]
+
+
 class Rows(Output):
     """The exact distribution, with rows tied to the embedding or their own; a subclass has the loss."""
 
-    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None):
+    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None, begin: Begin = "zero"):
         super().__init__()
+        if begin == "shares" and not bias:
+            raise UserError("output.begin=shares is where biases begin, and bias=false; leave one of them out")
         self.tied, self.has_bias, self.bound = tied, bias, bound
+        self.wants_counts = begin == "shares"
         self.project: nn.Linear | None = None
 
     def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
@@ -50,6 +58,11 @@ class Rows(Output):
         self.register_state_dict_post_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
         return table
+
+    def learn_counts(self, counts: np.ndarray) -> None:
+        if self.bias is not None:
+            with torch.no_grad():
+                self.bias.copy_(torch.from_numpy(log_shares(counts)))
 
     def log_prob(self, features: Tensor, targets: Tensor) -> Tensor:
         h = self.inner(features).flatten(0, -2)
@@ -80,6 +93,11 @@ class Rows(Output):
     def score_shared(self, h: Tensor, ids: Tensor) -> Tensor:
         """s of the same symbols for every row, (N, D), (S,) -> (N, S)."""
         return full(F.linear(h, self.weight[ids], None if self.bias is None else self.bias[ids]))
+
+
+def log_shares(counts: np.ndarray) -> np.ndarray:
+    """The log of each symbol's share of a text, one more counted of each."""
+    return np.log((counts + 1.0) / (counts + 1.0).sum())
 
 
 def full(x: Tensor) -> Tensor:
