@@ -2,8 +2,8 @@
 
 An LSTM (one layer of 200, embeddings of 200, V = 10,000) is trained by each, in a process of its own on `--threads`
 threads: first for equal steps, then for as many steps as fit into the CPU time that the full softmax took for them (the
-schedule is stretched to the new number). Perplexity is exact for all, on the validation text. Biases begin at the text's
-shares in all but one. `--processes` run side by side, on cores of their own.
+schedule is stretched to the new number). Perplexity is exact for all, on the validation text. Biases begin at the
+text's shares in all but one. `--processes` run side by side, on cores of their own.
 
     python -m bench.outputs [--quick] [--only NAME ...] [--steps N] [--threads T] [--processes P]
 

@@ -2,8 +2,8 @@
 
 What every output layer without a tree has in common; they differ in the loss that trains it. With `tied` the rows of W
 are the embedding's own vectors; when their width D is not the features' width H, a product without bias comes first:
-h -> P h. W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0, or (`begin`) at the
-log of the symbols' shares of the training text, so that the first steps need not teach it what is frequent.
+h -> P h. W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0, or (`begin`) at
+the log of the symbols' shares of the training text, so that the first steps need not teach it what is frequent.
 
 features (..., H) -> log_probs (..., V).
 """
@@ -21,7 +21,6 @@ from foresay.errors import UserError
 from foresay.kernels.linear_cross_entropy import row_chunks
 from foresay.output.output import Output
 from foresay.parts import Rate
-
 
 Begin = Literal["zero", "shares"]
 
