@@ -46,6 +46,7 @@ docs: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/pip install --quiet kenlm > /dev/null 2>&1 || echo "kenlm cannot be built here (no C++ compiler): tests against it are skipped"
 	touch $(READY)
 
 clean:
