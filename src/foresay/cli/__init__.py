@@ -4,12 +4,13 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, joining, words, data, text, vocabulary, checking, claims, listing  # noqa: I001
+from foresay.cli import training, using, correcting, joining, words, data, text, vocabulary, checking, claims, listing  # noqa: I001
 from foresay.cli.entry import main
 
 __all__ = [
     "checking",
     "claims",
+    "correcting",
     "data",
     "joining",
     "listing",

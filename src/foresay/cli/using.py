@@ -58,7 +58,7 @@ def score(
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
     loaded = load_run(run, device, trust)
-    for line in _lines(texts):
+    for line in read_lines(texts):
         scored = loaded.score(line)[0]
         if as_json:
             show_json(scored.as_dict(), compact=True)
@@ -100,7 +100,7 @@ def generate(
         show(("" if index == 0 else "---\n") + one)
 
 
-def _lines(texts: Iterable[str]) -> Iterator[str]:
+def read_lines(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a pipe, of files, or the texts themselves; read one by one."""
     for text in texts:
         if text == "-":

@@ -48,14 +48,24 @@ class Channel:
     def many(self, x: Sequence[str], variants: Sequence[Sequence[str]]) -> list[float]:
         """log P(observed | variant) of sequences that differ from x in a few places each."""
         if not self.rates.edits:
-            return [self._product(variant) for variant in variants]
+            return self._products(x, variants)
         left, right = self._from_left(x), self._from_right(x)
         return [self._spliced(x, variant, left, right) for variant in variants]
 
-    def _product(self, x: Sequence[str]) -> float:
-        if len(x) != len(self.observed):
-            return -math.inf
-        return math.fsum(map(self.noise.log_sub, x, self.observed))
+    def _products(self, x: Sequence[str], variants: Sequence[Sequence[str]]) -> list[float]:
+        """Products over places; only those that differ from x are asked for again."""
+        o, log_sub, length = self.observed, self.noise.log_sub, len(self.observed)
+        own = list(map(log_sub, x, o)) if len(x) == length else []
+        total, found = math.fsum(own), []
+        for one in variants:
+            if len(one) != length:
+                found.append(-math.inf)
+            elif len(x) != length or total == -math.inf:
+                found.append(math.fsum(map(log_sub, one, o)))
+            else:
+                other = [i for i, (a, b) in enumerate(zip(x, one, strict=True)) if a != b]
+                found.append(total + sum(log_sub(one[i], o[i]) - own[i] for i in other))
+        return found
 
     def _reach(self, i: int) -> range:
         return range(max(i - BAND, 0), min(i + BAND, len(self.observed)) + 1)
@@ -113,10 +123,12 @@ class Channel:
         same = next((i for i in range(shorter - begin) if x[-1 - i] != variant[-1 - i]), shorter - begin)
         begin = max(begin - 1, 0)  # the unit before may be the last one now, or have another neighbour
         end, after = len(variant) - same, len(x) - same
-        rows, gone = [left[begin]], [self._insert(list(left[begin - 1]))] if begin else [None]
+        rows = [left[begin]]
+        gone: list[list[float] | None] = [self._insert(list(left[begin - 1])) if begin else None]
         for i in range(begin, end):
-            gone.append(self._insert(list(rows[-1])))
-            rows.append(self._enter(gone[-1] or [], gone[-2], variant, i))
+            left_again = self._insert(list(rows[-1]))
+            rows.append(self._enter(left_again, gone[-1], variant, i))
+            gone.append(left_again)
         total = sum(map(float.__mul__, rows[-1], right[after]))
         if same and end and gone[-1] is not None:  # exchanged across the seam
             a, b, o = variant[end - 1], variant[end], self.observed

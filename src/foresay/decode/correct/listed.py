@@ -3,7 +3,8 @@
     天,夫大无
     未,末
 
-A line without the character, or with nothing after it, as published files have some, says nothing. The part keeps the sets, not the name of the file: they are saved with the noise.
+A line without the character, or with nothing after it, as published files have some, says nothing. The part keeps the
+sets, not the name of the file: they are saved with the noise.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Listed(Confusions):
 
     def __init__(self, sets: list[str] | str):
         lines = _read(sets) if isinstance(sets, str) else sets
+        self.lines = lines
         self.settings = {"sets": lines}
         self.pairs: dict[str, dict[str, None]] = {}
         for number, line in enumerate(lines, 1):
@@ -44,7 +46,9 @@ def _read(path: str) -> list[str]:
     try:
         text = Path(path).expanduser().read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"confusions {path!r} cannot be read ({error}); give a UTF-8 file of sets, one a line") from None
+        raise UserError(
+            f"confusions {path!r} cannot be read ({error}); give a UTF-8 file of sets, one a line"
+        ) from None
     lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
     for i, line in lines:
         entry(line, i, f" of {path}")  # here, where blank lines are still counted

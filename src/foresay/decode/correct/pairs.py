@@ -26,7 +26,9 @@ def _read(path: Path) -> list[Pair]:
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read ({error}); give a UTF-8 file of pairs: wrong TAB right a line") from None
+        raise UserError(
+            f"{path} cannot be read ({error}); give a UTF-8 file of pairs: wrong TAB right a line"
+        ) from None
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

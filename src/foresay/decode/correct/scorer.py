@@ -3,7 +3,7 @@
 A unit is what a change replaces: a character, or a word where the run's tokens are words. A unit that the run does not
 know is <unk>, which stands for all of them; which one it is costs
 
-    log P(spelling | unknown) = Σ log p(letter) + log p(end)        p as in the words of the vocabulary, each counted once
+    log P(spelling | unknown) = Σ log p(letter) + log p(end)        p as in the words of the vocabulary
                                 -log V                              a character
 
 so that an unknown word has no easier way to be likely than a known one. Several runs are mixed token by token.

@@ -3,8 +3,8 @@
     wrong   = mistaken units / units;   insert, delete, swap = how often pairs of unequal text show them / units
     share_s = by EM: how much of the mistakes each source explains, none counted (`any` takes what no set holds)
 
-Then `weight` and `caution` are chosen on other pairs, both sides of each: the best correction F1 with false alarms below
-a bound. Those pairs must not have been counted, nor their right sides read by the language model.
+Then `weight` and `caution` are chosen on other pairs, both sides of each: the best correction F1 with false alarms
+below a bound. Those pairs must not have been counted, nor their right sides read by the language model.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from foresay.decode.correct.measure import Judged, changes, measure
 from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
 
 ROUNDS = 50
+SEEN = 5  # an edit met less often in all pairs is an accident
 WEIGHTS = (0.5, 0.7, 0.85, 1.0)
 CAUTIONS = (0.0, 1.0, 2.0, 3.0, 4.0)
 
@@ -82,7 +83,7 @@ def learn(
     mistakes = sum(sum(own.values()) for own in tally.mistaken.values())
 
     def rate(seen: int) -> float:
-        return (seen + half) / (total + 1) if seen else 0.0
+        return (seen + half) / (total + 1) if seen >= SEEN else 0.0
 
     rates = Rates((mistakes + half) / (total + 1), rate(tally.inserted), rate(tally.deleted), rate(tally.swapped))
     counted = Counted({right: dict(own) for right, own in tally.mistaken.items()}, dict(tally.meant))

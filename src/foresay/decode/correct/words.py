@@ -16,7 +16,8 @@ class WordNoise:
     """The noise of words, from that of letters."""
 
     def __init__(self, letters: Noise, words: Sequence[str]):
-        self.letters, self.units, self.rates = letters, list(words), Rates()
+        self.letters = letters.using(caution=0.0)  # a word costs it once, however many letters differ
+        self.units, self.rates = list(words), Rates()
         self.weight, self.caution = letters.weight, letters.caution
         self.near = Edits()
         self.near.build([word for word in words if word != "<unk>"])
