@@ -165,10 +165,8 @@ def _tune(
         return
     show("  ".join(f"{name} {100 * share:.1f} %" for name, share in kept.shares.items()))
     for one in tried:
-        rate = one["false_alarm_rate"]
-        show(
-            f"weight {one['weight']:g}  caution {one['caution']:g}  F1 {one['correction']['f1']:.3f}  false alarms {rate:.3f}"
-        )
+        f1, rate = one["correction"]["f1"], one["false_alarm_rate"]
+        show(f"weight {one['weight']:g}  caution {one['caution']:g}  F1 {f1:.3f}  false alarms {rate:.3f}")
     say(f"{noise} is written: weight {kept.weight:g}, caution {kept.caution:g}, from {len(learnt):,} pairs")
 
 

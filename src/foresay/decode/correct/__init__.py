@@ -1,4 +1,4 @@
-"""A text and what was observed of it -> the text that was meant, by a chain over log P(X) weight + log P(observed | X)."""
+"""What was observed -> what was meant, by chains over weight log P(X) + log P(observed | X)."""
 
 from foresay.parts import import_siblings
 

@@ -27,7 +27,7 @@ KINDS = ("informed", "gibbs", "metropolis")
 @dataclass(frozen=True)
 class Annealing:
     """`chain` climbs from what was observed at T = 0 until `patience` sweeps in a row have found nothing better; then,
-    `restarts` times, it is shaken for `sweeps` sweeps while T falls from `hot` to `cold` in equal ratios, and climbs again.
+    `restarts` times, it is shaken for `sweeps` sweeps while T falls from `hot` to `cold` in equal ratios, and climbs.
 
     A sweep is one step of the informed chain, and a step for each unit of the others.
     """

@@ -1,7 +1,7 @@
 """Made mistakes, to measure with: one random edit in one word of a sentence, by a seed.
 
-A word of two letters or more is drawn evenly, then the edit: a letter replaced (half by a neighbour on the keyboard, half
-by any letter), put in, left out, or exchanged with the next. What comes out may be another word.
+A word of two letters or more is drawn evenly, then the edit: a letter replaced (half by a neighbour on the keyboard,
+half by any letter), put in, left out, or exchanged with the next. What comes out may be another word.
 """
 
 from __future__ import annotations

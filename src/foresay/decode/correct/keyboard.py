@@ -28,8 +28,8 @@ class Keyboard(Confusions):
 
     def build(self, units: Sequence[str]) -> None:
         known = frozenset(units)
-        places = {key: (column + shift, row) for row, (keys, shift) in enumerate(zip(ROWS[self.layout], SHIFTS, strict=True))
-                  for column, key in enumerate(keys)}  # fmt: skip
+        rows = enumerate(zip(ROWS[self.layout], SHIFTS, strict=True))
+        places = {key: (at + shift, row) for row, (keys, shift) in rows for at, key in enumerate(keys)}
         self.near = {}
         for key, at in places.items():
             beside = [other for other, place in places.items() if other != key and _apart(at, place) <= REACH]

@@ -63,7 +63,7 @@ def entry(line: str, number: int, where: str = "") -> tuple[str, list[str]]:
     if found is None:
         shown = f"{line[:20]!r}{'...' * (len(line) > 20)}"
         raise UserError(
-            f"line {number}{where} is {shown}; allowed: one character, a comma or a tab, and those it is confused with, "
+            f"line {number}{where} is {shown}; allowed: one character, a comma or a tab, and those confused with it, "
             "as in 未,末"
         )
     return found[1], list(dict.fromkeys(re.sub(r"\s", "", found[2])))

@@ -1,4 +1,4 @@
-"""Pairs of a wrong and a right text, from a TSV file: `wrong TAB right` a line; where both are equal nothing is wrong."""
+"""Pairs of texts from a TSV file, `wrong TAB right` a line; where both are equal nothing is wrong."""
 
 from __future__ import annotations
 

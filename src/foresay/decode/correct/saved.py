@@ -67,8 +67,10 @@ def read_noise(path: str | Path) -> Noise:
     except UserError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} is no noise model ({type(error).__name__}: {error}); tune one: foresay correct RUN --tune PAIRS "
-                        f"--noise {path}") from None  # fmt: skip
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{path} is no noise model ({reason}); tune one: foresay correct RUN --tune PAIRS --noise {path}"
+        ) from None
 
 
 def _rate(found: dict[str, Any], name: str) -> float:

@@ -20,8 +20,8 @@ from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
 
 ROUNDS = 50
 SEEN = 5  # an edit met less often in all pairs is an accident
-WEIGHTS = (0.5, 0.7, 0.85, 1.0)
-CAUTIONS = (0.0, 1.0, 2.0, 3.0, 4.0)
+WEIGHTS = (0.8, 1.0, 1.2)
+CAUTIONS = (-1.0, 0.0, 1.0, 2.0, 3.0)
 
 
 @dataclass
