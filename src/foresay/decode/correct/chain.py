@@ -1,7 +1,8 @@
 """Chains over pi(X)^(1/T): Metropolis, Gibbs, and one that looks at all neighbours before it goes; annealed.
 
     metropolis   propose a change, accept it with min(1, pi(Y)^(1/T) q(X|Y) / pi(X)^(1/T) q(Y|X))
-    gibbs        a place at random, a unit for it from its conditional, exact over the choices of that place
+    gibbs        a place at random, a unit for it from its conditional, exact over the choices of that place; where the
+                 noise leaves out, puts in or exchanges, every other step is Metropolis' for that
     informed     q(Y|X) in proportion to sqrt(pi(Y)^(1/T)) over all neighbours of X (Zanella 2017), accepted as above
 
 At T = 1 each leaves pi as it is. As T falls to 0 the informed chain climbs to the best neighbour, and stays when there
@@ -45,15 +46,24 @@ def step_of(posterior: Posterior, chain: str, moves: Moves | None = None) -> Ste
     if chain == "metropolis":
         proposals = moves or Moves(posterior)
         return lambda x, t, draw: metropolis(posterior, proposals, x, t, draw)
-    walk = {"gibbs": gibbs, "informed": informed}[chain]
-    return lambda x, t, draw: walk(posterior, x, t, draw)
+    if chain == "informed":
+        return lambda x, t, draw: informed(posterior, x, t, draw)
+    others = Moves(posterior)
+    others.kinds.remove("substitution")
+
+    def either(x: Units, t: float, draw: random.Random) -> Units:
+        if others.kinds and draw.random() < 0.5:
+            return metropolis(posterior, others, x, t, draw)
+        return gibbs(posterior, x, t, draw)
+
+    return either
 
 
 def metropolis(posterior: Posterior, moves: Moves, x: Units, temperature: float, draw: random.Random) -> Units:
     proposal = moves.propose(x, draw)
     if proposal is None or proposal.y == x:
         return x
-    here, there = posterior.log(x), float(posterior.logs(x, [proposal.y])[0])
+    here, there = posterior.log(x), posterior.near(x, proposal.y)
     if temperature == 0:
         return proposal.y if there > here else x
     ratio = (there - here) / temperature + proposal.back - proposal.forth
@@ -74,25 +84,20 @@ def gibbs(posterior: Posterior, x: Units, temperature: float, draw: random.Rando
 
 
 def informed(posterior: Posterior, x: Units, temperature: float, draw: random.Random) -> Units:
-    around, logs = _around(posterior, x)
+    around, logs = posterior.around(x)
     if not around or logs.max() == -math.inf:
         return x
     if temperature == 0:
         best = int(np.argmax(logs))
         return around[best] if logs[best] > posterior.log(x) else x
     y = around[drawn(logs / (2 * temperature), draw)]
-    back, back_logs = _around(posterior, y)
+    back, back_logs = posterior.around(y)
     if x not in back:
         return x
     here, there = posterior.log(x) / temperature, posterior.log(y) / temperature
     forth = there / 2 - _log_sum(logs / (2 * temperature))
     ratio = there - here + here / 2 - _log_sum(back_logs / (2 * temperature)) - forth
     return y if _accepted(ratio, draw) else x
-
-
-def _around(posterior: Posterior, x: Units) -> tuple[list[Units], np.ndarray]:
-    around = posterior.neighbours(x)
-    return around, posterior.logs(x, around)
 
 
 def _log_sum(logs: np.ndarray) -> float:

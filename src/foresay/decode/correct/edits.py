@@ -30,7 +30,7 @@ class Edits(Confusions):
 
 def shortened(word: str) -> list[str]:
     """The word, and the word without each of its letters."""
-    return list(dict.fromkeys([word, *(word[:i] + word[i + 1 :] for i in range(len(word)) if len(word) > 1)]))
+    return list(dict.fromkeys([word, *(word[:i] + word[i + 1 :] for i in range(len(word)))]))
 
 
 def one_apart(a: str, b: str) -> bool:

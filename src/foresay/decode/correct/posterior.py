@@ -16,6 +16,7 @@ from foresay.decode.correct.scorer import Scorer
 
 Units = tuple[str, ...]
 MOST = 80  # candidates of one place
+KEPT = 400  # sequences whose neighbours are remembered
 
 
 class Posterior:
@@ -27,13 +28,25 @@ class Posterior:
         self.most, self.guesses = most, guesses
         self.longest = len(self.observed) + (3 if noise.rates.edits else 0)
         self._found: dict[Units, float] = {}
+        self._around: dict[Units, tuple[list[Units], np.ndarray]] = {}
 
     def log(self, x: Units) -> float:
-        return float(self.logs(x, [x])[0])
+        return self.near(x, x)
+
+    def near(self, x: Units, y: Units) -> float:
+        """log pi of one sequence near x."""
+        if y not in self._found:
+            self._look(x, [y])
+        return self._found[y]
 
     def logs(self, x: Units, variants: Sequence[Units]) -> np.ndarray:
         """log pi of sequences near x; -inf for an empty or too long one."""
         new = [one for one in dict.fromkeys(variants) if one not in self._found]
+        if new:
+            self._look(x, new)
+        return np.array([self._found[one] for one in variants])
+
+    def _look(self, x: Units, new: Sequence[Units]) -> None:
         real = [one for one in new if 0 < len(one) <= self.longest]
         self._found |= dict.fromkeys(new, -math.inf)
         noise = self.channel.many(x, real)
@@ -41,7 +54,6 @@ class Posterior:
         log_probs = self.scorer.log_probs([one for one, _ in possible])
         for (one, log), log_prob in zip(possible, log_probs, strict=True):
             self._found[one] = log + self.weight * float(log_prob)
-        return np.array([self._found[one] for one in variants])
 
     def visited(self) -> dict[Units, float]:
         """Everything that was looked at."""
@@ -56,13 +68,21 @@ class Posterior:
 
     def likely(self, before: Units) -> list[str]:
         """The units that the language model itself would go on with."""
-        if not self.guesses:
+        if not self.guesses or not self.scorer.direct:
             return []
         best = np.argsort(-self.scorer.following(before), kind="stable")[: self.guesses]
         return [self.scorer.units[row] for row in best]
 
+    def around(self, x: Units) -> tuple[list[Units], np.ndarray]:
+        """Every sequence one change away from x, each once, and log pi of each."""
+        if x not in self._around:
+            if len(self._around) >= KEPT:
+                self._around.clear()
+            found = self.neighbours(x)
+            self._around[x] = found, self.logs(x, found)
+        return self._around[x]
+
     def neighbours(self, x: Units) -> list[Units]:
-        """Every sequence one change away from x, each once."""
         found: dict[Units, None] = {}
         for i in range(len(x)):
             found |= dict.fromkeys((*x[:i], unit, *x[i + 1 :]) for unit in self.choices(x, i))
