@@ -69,6 +69,7 @@ class Noise:
         self.known = frozenset(units)
         for source in self.confusions:
             source.build(self.units)
+        self._ranks = {unit: rank for rank, unit in enumerate(self.units, 1)}
         self._logs: dict[tuple[str, str], float] = {}
         self._candidates: dict[str, dict[str, float]] = {}
         self._sets: dict[str, list[frozenset[str]]] = {}
@@ -85,7 +86,7 @@ class Noise:
             self.weight if weight is None else weight, self.caution if caution is None else caution,
         )  # fmt: skip
         new.units, new.known, new._sets, new._backwards = self.units, self.known, self._sets, self._backwards
-        new._logs, new._candidates = {}, {}
+        new._logs, new._candidates, new._ranks = {}, {}, self._ranks
         return new
 
     def with_rates(self, **given: float) -> Noise:
@@ -126,12 +127,15 @@ class Noise:
         return found + left / max(len(self.units), 1)
 
     def candidates(self, observed: str) -> dict[str, float]:
-        """What may have been meant: the unit itself and all that a set or a count joins with it, likeliest first."""
+        """What may have been meant: the unit itself and all that a set or a count joins with it, likeliest first.
+
+        Vocabularies are in the order of frequency, so a unit alone is about as likely as 1 / its rank.
+        """
         if observed not in self._candidates:
             near = dict.fromkeys(other for source in self.confusions for other in source.of(observed))
             near |= dict.fromkeys(self._backwards.get(observed, ()))
             logs = {right: self.log_sub(right, observed) for right in near if right in self.known and right != observed}
-            ordered = sorted(logs, key=lambda right: (-logs[right], right))
+            ordered = sorted(logs, key=lambda right: (math.log(1 + self._ranks[right]) - logs[right], right))
             self._candidates[observed] = {
                 observed: self.log_sub(observed, observed), **{right: logs[right] for right in ordered}
             }  # fmt: skip

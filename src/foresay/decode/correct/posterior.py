@@ -15,7 +15,7 @@ from foresay.decode.correct.channel import Channel
 from foresay.decode.correct.scorer import Scorer
 
 Units = tuple[str, ...]
-MOST = 80  # candidates of one place
+MOST = 60  # candidates of one place
 KEPT = 400  # sequences whose neighbours are remembered
 
 

@@ -99,10 +99,10 @@ class Scorer:
         rows = run.tokens.encode_many([self.join(one) for one in variants])
         ends = [STOP] if run.ends_count else []
         lengths = np.array([len(row) + len(ends) for row in rows])
-        ids = np.zeros((len(rows), max(int(lengths.max(initial=0)), 1)), np.int64)
-        for row, own in zip(ids, rows, strict=True):
-            row[: len(own) + len(ends)] = [*own, *ends]
-        mask = np.arange(ids.shape[1])[None] < lengths[:, None]
+        ids = np.full((len(rows), max(int(lengths.max(initial=0)), 1)), STOP, np.int64)
+        places = np.arange(ids.shape[1])[None]
+        mask = places < lengths[:, None]
+        ids[places < lengths[:, None] - len(ends)] = np.concatenate(rows)
         device = run.model.device
         found, _ = run.model.score(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
         found = found.double().cpu().numpy()
