@@ -13,7 +13,8 @@ from foresay import parts
 from foresay.errors import UserError
 from foresay.parts import Amount, Count, Share, Size, anew, check, describe, fits, make, spell
 
-NEEDED = {  # what the parts with settings of no default are made with here
+NEEDED = {
+    ("confusions", "listed"): {"sets": ["a,b"]},  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
     ("data", "text"): {"train": "my.txt"},
     ("encoder", "stack"): {"layers": ["recurrent", {"kind": "window", "span": 3}]},
