@@ -13,9 +13,9 @@ from foresay import parts
 from foresay.errors import UserError
 from foresay.parts import Amount, Count, Share, Size, anew, check, describe, fits, make, spell
 
-NEEDED = {
-    ("confusions", "listed"): {"sets": ["a,b"]},  # what the parts with settings of no default are made with here
+NEEDED = {  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
+    ("confusions", "listed"): {"sets": ["a,b"]},
     ("data", "text"): {"train": "my.txt"},
     ("encoder", "stack"): {"layers": ["recurrent", {"kind": "window", "span": 3}]},
     ("schedule", "decay"): {"hold": 10, "every": 5},

@@ -12,11 +12,14 @@ import pytest
 from foresay import start
 from foresay.decode.correct.chain import Annealing
 from foresay.decode.correct.corrector import Corrector, default_noise
+from foresay.decode.correct.keyboard import Keyboard
 from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.pairs import Pair
 from foresay.decode.correct.scorer import Scorer
 from foresay.errors import UserError
+from foresay.models.mixture import Mixture
+from foresay.run import Run, load
 from foresay.train.progress import Watch
 from tests.decode.correct.conftest import SmallRun, log_p
 
@@ -37,8 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def runs(folder: Path, *names: str) -> list:
-    from foresay.run import load
-
     return [load(folder / name, "cpu") for name in names]
 
 
@@ -137,6 +138,23 @@ def test_bad_texts(folder, text, says):
 def test_tokens_that_do_not_mix(folder):
     with pytest.raises(UserError, match="token by token"):
         Corrector(runs(folder, "characters", "blanks"))
+
+
+def test_an_lstm_drives_it_too(trained):
+    run = load(trained, "cpu")
+    corrector = Corrector([run], Noise([Keyboard()], Rates(0.05)))
+    found = corrector.correct("the cat sees")
+    assert found.after <= found.before
+    assert found.before == pytest.approx(run.score("the cat sees")[0].nats, rel=1e-5)
+    assert found.after == pytest.approx(run.score(found.text)[0].nats, rel=1e-5)
+
+
+def test_a_mixture_of_models_drives_it_too(folder):
+    (run,) = runs(folder, "characters")
+    mixed = Run(run.folder, run.recipe, run.tokens, Mixture([run.model, run.model]))
+    text = "the tree seez the river and then the house runs ."
+    one, other = Corrector([run]).correct(text), Corrector([mixed]).correct(text)
+    assert one.text == other.text != text and one.after == pytest.approx(other.after, rel=1e-5)
 
 
 def test_word_vectors_are_no_language_model():
