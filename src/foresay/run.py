@@ -22,6 +22,8 @@ from torch import Tensor
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
 from foresay.data.prepare import prepare
+from foresay.decode.correct.corrector import Corrected, Corrector
+from foresay.decode.correct.saved import read_noise
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.encode.encoder import State
@@ -198,6 +200,16 @@ class Run:
             on_step=show if on_text else None,
         )
         return [self._joined(prompt, ids, row) for row in rows]
+
+    def correct(
+        self, texts: str | Sequence[str], *, noise: str | Path | None = None, number: int = 1, seed: int = 1
+    ) -> list[Corrected]:
+        """What was meant by each text, by this model and a noise model (a file of `--tune`, or the default one)."""
+        self._must_be_sequence()
+        given = [texts] if isinstance(texts, str) else texts
+        corrector = Corrector([self], None if noise is None else read_noise(noise))
+        number = fits(Size, number, "number")
+        return [corrector.correct(text, number=number, seed=seed) for text in fits(list[str], list(given), "texts")]
 
     def _joined(self, prompt: str, ids: list[int], row: list[int]) -> str:
         """The prompt as given and what was written; the tokeniser decides what stands between them."""

@@ -149,6 +149,14 @@ def test_an_lstm_drives_it_too(trained):
     assert found.after == pytest.approx(run.score(found.text)[0].nats, rel=1e-5)
 
 
+def test_a_run_corrects(folder):
+    (run,) = runs(folder, "blanks")
+    found = run.correct(["the smal cat sees the old dog .", LINES[3]], number=2)
+    assert found[0].text == "the small cat sees the old dog ." and found[1].text == LINES[3] and len(found[0].best) == 2
+    with pytest.raises(UserError, match="number=0"):
+        run.correct("the cat", number=0)
+
+
 def test_a_mixture_of_models_drives_it_too(folder):
     (run,) = runs(folder, "characters")
     mixed = Run(run.folder, run.recipe, run.tokens, Mixture([run.model, run.model]))
