@@ -42,7 +42,7 @@ class Bigram:
 
 
 class SmallRun:
-    folder, ends_count = "small", True
+    folder, ends_count, context = "small", True, None
 
     def __init__(self) -> None:
         self.tokens = Characters()

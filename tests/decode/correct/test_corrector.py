@@ -135,6 +135,13 @@ def test_bad_texts(folder, text, says):
     assert "\n" not in str(error.value)
 
 
+def test_a_model_with_a_window_takes_no_longer_text():
+    run = SmallRun()
+    run.context = 12
+    with pytest.raises(UserError, match="8 units; allowed: up to 7 a line"):
+        Corrector([run], Noise([], Rates())).correct("abcabcab")
+
+
 def test_tokens_that_do_not_mix(folder):
     with pytest.raises(UserError, match="token by token"):
         Corrector(runs(folder, "characters", "blanks"))

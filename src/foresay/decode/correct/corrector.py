@@ -26,7 +26,9 @@ from foresay.decode.correct.words import WordNoise
 from foresay.errors import UserError
 from foresay.text.segment import HAN
 
+MARKS = 5  # <start>, <stop>, and what may be put in
 LONGEST = 500  # units of a line; longer ones are refused, for every unit is looked at
+GUESSES = 5  # of the model's own for a gap, where letters may have been left out
 LETTERS = Rates(wrong=0.002, insert=0.001, delete=0.001, swap=0.001)  # of keys hit, for a text that was typed
 CHARACTERS = Rates(wrong=0.01)  # of Chinese ones
 
@@ -88,6 +90,8 @@ class Corrector:
             if not run.model.sequence:
                 raise UserError(f"{run.folder} is no language model and knows no P of a text; train one, as kneser-ney")
         self.scorer, self.annealing = Scorer(runs, weights), annealing
+        contexts = [run.context - MARKS for run in runs if run.context is not None]
+        self.longest = min([LONGEST, *contexts])
         self.noise = self._built(noise if noise is not None else default_noise(self.scorer))
 
     def _built(self, noise: Noise) -> Any:
@@ -165,16 +169,16 @@ class Corrector:
 
     def _posterior(self, units: Sequence[str], noise: Any = None) -> Posterior:
         noise = self.noise if noise is None else noise
-        return Posterior(self.scorer, noise, units, guesses=5 if noise.rates.edits else 0)
+        return Posterior(self.scorer, noise, units, guesses=GUESSES if noise.rates.edits else 0)
 
     def units_of(self, text: str) -> tuple[list[str], list[int]]:
         """The units of a line and where each begins."""
         units = self.scorer.split(text)
         if not units or not text.strip():
             raise UserError("the text is empty; give at least one character")
-        if len(units) > LONGEST:
+        if len(units) > self.longest:
             raise UserError(
-                f"the text has {len(units)} units; allowed: up to {LONGEST} a line: break it into sentences"
+                f"the text has {len(units)} units; allowed: up to {self.longest} a line: break it into sentences"
             )
         if not any(map(self.scorer.knows, units)):
             raise UserError(f"the run knows nothing in {text[:30]!r}; give text of the kind it was trained on")

@@ -26,7 +26,7 @@ KINDS = ("substitution", "insertion", "deletion", "swap")
 
 @dataclass(frozen=True)
 class Proposal:
-    """Where to go, and log q of going there and of coming back; None: there is no such move from here."""
+    """Where to go, and log q of going there and of coming back."""
 
     y: Units
     forth: float
@@ -46,6 +46,7 @@ class Moves:
         self.spread = [unit for unit in dict.fromkeys(posterior.observed) if unit in self.rows]
 
     def propose(self, x: Units, draw: random.Random) -> Proposal | None:
+        """A change of x; None where there is no such change from here."""
         kind = draw.choice(self.kinds)
         return getattr(self, f"_{kind}")(x, draw)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from foresay.decode.correct.confusions import Confusions
 
@@ -88,13 +88,6 @@ class Noise:
         new.units, new.known, new._sets, new._backwards = self.units, self.known, self._sets, self._backwards
         new._logs, new._candidates, new._ranks = {}, {}, self._ranks
         return new
-
-    def with_rates(self, **given: float) -> Noise:
-        """A noise of other rates, not yet built."""
-        return Noise(
-            self.confusions, replace(self.rates, **given), self.shares, self.counted, self.strength, self.weight,
-            self.caution,
-        )  # fmt: skip
 
     def log_sub(self, right: str, observed: str) -> float:
         """log P(observed | right) of a unit that is neither left out nor exchanged."""

@@ -88,6 +88,10 @@ class Scorer:
     @torch.inference_mode()
     def _scored(self, variants: Sequence[tuple[str, ...]]) -> list[float]:
         totals = [self._by_run(run, variants) for run in self.runs]
+        if len({found.shape for found in totals}) > 1:
+            raise UserError(
+                "the runs divide the text into different tokens; give runs with the same settings of tokens"
+            )
         mixed = totals[0] if len(totals) == 1 else np.logaddexp.reduce(
             [found + log for found, log in zip(totals, self.logs, strict=True)], 0
         )  # fmt: skip

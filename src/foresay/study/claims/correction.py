@@ -32,7 +32,7 @@ FILES = ("zhwiki-sample/zhwiki-sentences-simplified.txt.xz", "sighan-csc/Similar
          "sighan-csc/test14.tsv", *(f"sighan-csc/{name}" for name in ESSAYS))  # fmt: skip
 LECTURE = Pair("文学是一种医术形式", "文学是一种艺术形式")
 # chosen on train15 by models that had not read it: docs/results.md
-SHARES, WEIGHT, CAUTION = (0.3, 0.7), 1.2, 1.0
+SHARES, WEIGHT, CAUTION = (0.3, 0.7), 1.2, 2.0
 
 
 @dataclass(frozen=True)
