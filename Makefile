@@ -33,6 +33,7 @@ format: $(READY)
 
 product: $(READY)
 	$(BIN)/python -m pytest -n 2 --product tests/test_product.py
+	$(BIN)/python -m pytest -n 2 --slow -m slow
 
 bench: $(READY)
 	for name in start lstm_lm; do $(BIN)/python -m bench.$$name || exit 1; done

@@ -21,6 +21,14 @@ WORDS = "the cat dog bird sees hears likes a small old red house tree river and 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--product", action="store_true", help="train every sensible product of parts, not a cover")
+    parser.addoption("--slow", action="store_true", help="run what is marked slow too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: runs with --slow, as in make product"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -61,6 +61,7 @@ HOMES = {
     "tree": "foresay.output.trees",
     "decoder": "foresay.decode",
     "confusions": "foresay.decode.correct",
+    "search": "foresay.decode",
     "predictor": "foresay.models",
     "objective": "foresay.models",
     "spelling": "foresay.models",

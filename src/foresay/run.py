@@ -22,19 +22,23 @@ from torch import Tensor
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
 from foresay.data.prepare import prepare
+from foresay.decode.beam import Beam
+from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected, Corrector
 from foresay.decode.correct.saved import read_noise
+from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
+from foresay.decode.search import Found, Limits, Search
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.models.language_model import LanguageModel
 from foresay.models.task import Task
 from foresay.own import CodeError
-from foresay.parts import Amount, Size, fits, make
+from foresay.parts import Amount, Count, Size, fits, make
 from foresay.recipe import Recipe
-from foresay.text.tokens import START, STOP, Tokens
+from foresay.text.tokens import START, STOP, UNK, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
@@ -63,6 +67,19 @@ class Scored:
     def as_dict(self) -> dict[str, Any]:
         spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
         return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, "tokens": spread}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text that a search found: its new tokens, and their log-probabilities and score."""
+
+    text: str
+    tokens: list[str]
+    found: Found
+
+    def as_dict(self) -> dict[str, Any]:
+        about = {"text": self.text, "score": self.found.score, "log_prob": self.found.log_prob}
+        return about | {"finished": self.found.finished, "tokens": self.tokens, "log_probs": self.found.log_probs}
 
 
 class Run:
@@ -167,17 +184,21 @@ class Run:
         temperature: float = 1.0,
         decoder: Decoder | None = None,
         seed: int = 1,
+        stop: str | Sequence[str] = (),
         on_text: Any = None,
     ) -> list[str]:
         """`number` texts of up to `length` tokens that go on from the prompt; temperature 0 is greedy.
 
-        `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`; `on_text` is called with
-        the first row's text as it grows.
+        `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`. A text ends before the first of the
+        strings in `stop` that it comes to. `on_text` is called with the first text as it grows.
         """
         self._must_be_sequence()
         length, number = fits(Size, length, "length"), fits(Size, number, "number")
         temperature = fits(Amount, temperature, "temperature")
         prompt = fits(str, prompt, "prompt")
+        stops = fits(list[str], [stop] if isinstance(stop, str) else list(stop), "stop")
+        if not all(stops):
+            raise UserError("stop='' is in every text; give strings that are not empty")
         if decoder is not None:
             decoder = make("decoder", decoder)
         self.model.eval()
@@ -190,6 +211,10 @@ class Run:
             grown.append(chosen[0])
             on_text(self.tokens.decode(grown))
 
+        def ended(row: list[int]) -> bool:
+            text = self.tokens.decode(row)
+            return any(one in text for one in stops)
+
         rows = generate(
             self.model,
             [ids] * number,
@@ -197,9 +222,10 @@ class Run:
             length=length,
             seed=seed,
             context=self.context,
+            ends=ended if stops else None,
             on_step=show if on_text else None,
         )
-        return [self._joined(prompt, ids, row) for row in rows]
+        return [self._joined(prompt, ids, row, stops) for row in rows]
 
     def correct(
         self, texts: str | Sequence[str], *, noise: str | Path | None = None, number: int = 1, seed: int = 1
@@ -211,10 +237,74 @@ class Run:
         number = fits(Size, number, "number")
         return [corrector.correct(text, number=number, seed=seed) for text in fits(list[str], list(given), "texts")]
 
-    def _joined(self, prompt: str, ids: list[int], row: list[int]) -> str:
-        """The prompt as given and what was written; the tokeniser decides what stands between them."""
+    @torch.inference_mode()
+    def search(
+        self,
+        prompts: str | Sequence[str] = "",
+        *,
+        length: int = 200,
+        search: Search | None = None,
+        least: int = 0,
+        banned: Sequence[str] = (),
+        required: Sequence[str] = (),
+        fuse: Sequence[tuple[Run, float]] = (),
+        trail: Trail | None = None,
+    ) -> list[list[Written]]:
+        """The best texts that go on from each prompt, best first: by default those of `Beam(width=5)`.
+
+        No text has one of the tokens in `banned`, every one has those in `required`, and it has at least `least`
+        tokens and at most `length`. `fuse` adds weight * log P of other runs of the same vocabulary. `trail` is filled
+        with every step of the first search.
+        """
+        self._must_be_sequence()
+        given = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
+        how = Beam() if search is None else make("search", search)
+        ids = [self.tokens.encode(prompt).tolist() for prompt in given]
+        longest = max(map(len, ids), default=0)
+        if self.context is not None and 1 + longest + length > self.context:
+            raise UserError(
+                f"a prompt of {longest} tokens and length={length}; a search keeps all of it in the {self.context} "
+                "tokens that the model was trained on: shorten one of them"
+            )
+        limits = Limits(
+            fits(Size, length, "length"),
+            fits(Count, least, "least"),
+            tuple(self._token(one, "banned") for one in banned),
+            tuple(self._token(one, "required") for one in required),
+        )
+        self.model.eval()
+        model = Fused(self.model, [(self._beside(other), weight) for other, weight in fuse]) if fuse else self.model
+        more = {} if trail is None else {"trail": trail}
+        found = how.find(model, ids, limits, **more)
+        return [
+            [Written(self._joined(prompt, own, one.ids), self.tokens.pieces(one.ids), one) for one in best]
+            for prompt, own, best in zip(given, ids, found, strict=True)
+        ]
+
+    def _beside(self, other: Run) -> Task:
+        """The model of another run, if it reads the same symbols."""
+        other._must_be_sequence()
+        mine, theirs = (run.tokens.pieces(range(len(run.tokens))) for run in (self, other))
+        if mine != theirs:
+            raise UserError(
+                f"{other.folder} has another vocabulary than {self.folder}; train both with the same tokens on one text"
+            )
+        return other.model.eval()
+
+    def _token(self, text: str, name: str) -> int:
+        """The one token that a text is."""
+        ids = self.tokens.encode(fits(str, text, name)).tolist()
+        if len(ids) != 1 or ids[0] == UNK:
+            how = "unknown" if UNK in ids else f"{len(ids)} tokens"
+            raise UserError(f"{name}={text!r} is {how}; allowed: texts that are one token of this run")
+        return ids[0]
+
+    def _joined(self, prompt: str, ids: list[int], row: list[int], stops: Sequence[str] = ()) -> str:
+        """The prompt as given and what was written, up to the first of `stops`; the tokeniser says what is between."""
         whole, begun = self.tokens.decode([*ids, *row]), self.tokens.decode(ids)
-        return prompt + whole[len(begun) :] if whole.startswith(begun) else whole
+        begun, new = (prompt, whole[len(begun) :]) if whole.startswith(begun) else ("", whole)
+        end = min((place for one in stops if (place := new.find(one)) >= 0), default=len(new))
+        return begun + new[:end]
 
     @torch.inference_mode()
     def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:

@@ -24,12 +24,15 @@ import torch
 
 from foresay import own, parts
 from foresay import recipe as recipes
+from foresay.counts.frequency import count_tokens
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.prepare import Prepared, prepare
+from foresay.data.shards import Shards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.models.task import Fitting, Task
+from foresay.output.output import Output
 from foresay.recipe import Recipe
 from foresay.run import Run, forget_vectors, load, pick_device
 from foresay.text.tokens import SPECIALS, Tokens
@@ -198,8 +201,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    model = build(recipe, tokens, place, folder if there else None)
-    for note in (note for module in model.modules() if isinstance(module, Embedding) for note in module.notes):
+    model = build(recipe, tokens, place, folder if there else None, prepared.train)
+    for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
         watch.note(note)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
     if there:
@@ -223,17 +226,26 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     _finish(folder, model, recipe, prepared, facts, watch)
 
 
-def build(recipe: Recipe, tokens: Tokens | int, place: torch.device, run: Path | None = None) -> Task:
-    """The model of a recipe with its first weights, which depend on the seed alone; `run` is where it was begun.
+def build(
+    recipe: Recipe, tokens: Tokens | int, place: torch.device, run: Path | None = None, text: Shards | None = None
+) -> Task:
+    """The model of a recipe with its first weights, which depend on the seed and the text; `run` is where it was begun.
 
-    In place of its tokens, a model that begins with no vectors of words needs only their number.
+    In place of its tokens, a model that begins with no vectors of words needs only their number. Without the text,
+    parts that want to know how frequent symbols are take them all for alike.
     """
     model: Task = parts.anew(recipe.task)
     for module in model.modules():
         if getattr(module, "pretrained", None):
             _name_vectors(module, tokens, run)
     torch.manual_seed(recipe.seed)
-    model.build(tokens if isinstance(tokens, int) else len(tokens))
+    vocabulary = tokens if isinstance(tokens, int) else len(tokens)
+    model.build(vocabulary)
+    wanting = [module for module in model.modules() if isinstance(module, Output) and module.wants_counts]
+    if wanting and text is not None:
+        counts = count_tokens(text, vocabulary)
+        for module in wanting:
+            module.learn_counts(counts)
     return model.to(place)
 
 
@@ -251,7 +263,7 @@ def _fitted(
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
-        model = build(recipe, prepared.tokens, place)
+        model = build(recipe, prepared.tokens, place, text=prepared.train)
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)

@@ -63,7 +63,14 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("cell", "dropped-weights"): [{"cell": "lstm"}, {"cell": "gru"}, {"cell": {"kind": "normed", "cell": "mogrifier"}}],
     ("cell", "elman"): [{"activation": name} for name in ("tanh", "relu", "sigmoid", "identity")],
     ("output", "softmax"): [{}, {"bias": False}, {"tied": True}],
+    ("output", "monte-carlo"): [{"number": 30}, {"number": 30, "tied": True, "bias": False}],
+    ("output", "sampled"): [{"number": 30}, {"number": 30, "tied": True, "bias": False}],
+    ("output", "nce"): [{"number": 30}, {"number": 30, "tied": True}],
+    ("output", "negative"): [{"number": 30}, {"number": 30, "tied": True}],
+    ("output", "adaptive"): [{}, {"cutoffs": [2, 5], "factor": 2}],
+    ("output", "hierarchical"): [{}, {"tree": "balanced"}, {"tree": "semantic"}],
     ("positions", "learnt"): [{"longest": 13}],
+    ("spelling", "ngrams"): [{"buckets": 50}],
 }
 
 

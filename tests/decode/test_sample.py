@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from foresay.decode.chance import gumbel, keys
 from foresay.decode.sample import Greedy, Sample
 from foresay.errors import UserError
 
@@ -91,20 +92,31 @@ def test_filters_apply_in_their_order():
     assert shares(decoder, P, torch.tensor([[0]])) == near([0, 9 / 13, 4 / 13, 0])
 
 
-def test_draws_fall_into_their_intervals():
-    """Likeliest first: [0, 0.4) is 1, [0.4, 0.7) is 3, [0.7, 0.9) is 2, the rest 0."""
-    p = torch.tensor([0.1, 0.4, 0.2, 0.3], dtype=torch.float64).log().expand(8, 4)
-    draws = torch.tensor([0.0, 0.399, 0.401, 0.699, 0.701, 0.899, 0.901, 1 - 2**-53], dtype=torch.float64)
-    chosen = Sample().choose(p, torch.zeros(8, 0, dtype=torch.long), draws)
-    assert chosen.tolist() == [1, 1, 3, 3, 2, 2, 0, 0]
+def test_typical():
+    """-log P of P is 0.92, 1.20, 1.61, 2.30; their mean 1.28: nearest are 0.3, then 0.2, 0.4, 0.1."""
+    assert shares(Sample(typical=0.29), P) == near([0, 1, 0, 0])
+    assert shares(Sample(typical=0.31), P) == near([0, 0.6, 0.4, 0])
+    assert shares(Sample(typical=0.51), P) == near([4 / 9, 3 / 9, 2 / 9, 0])
+    assert shares(Sample(typical=0.95), P) == near(P)
 
 
-def test_rounding_never_picks_what_was_left_out():
-    """The sum of k times 1/k may stay below the greatest draw; the last one kept is taken then, none after it."""
-    p, draw = torch.zeros(1, 64, dtype=torch.float64), torch.tensor([1 - 2**-53], dtype=torch.float64)
-    sums = [Sample(top_k=k).distribution(p, NOTHING).cumsum(1)[0, -1] for k in range(2, 64)]
-    assert any(total <= draw for total in sums)
-    assert [Sample(top_k=k).choose(p, NOTHING, draw).item() for k in range(2, 64)] == [k - 1 for k in range(2, 64)]
+def test_the_largest_of_log_p_and_noise_is_drawn():
+    p = torch.tensor([[0.1, 0.4, 0.2, 0.3]], dtype=torch.float64).log()
+    nothing = torch.zeros(1, 0, dtype=torch.long)
+    for noise, expected in (([0, 0, 0, 0], 1), ([1.5, 0, 0, 0], 0), ([0, 0, 0, 0.3], 3), ([9, 0, 0, 0.3], 0)):
+        assert Sample().choose(p, nothing, torch.tensor([noise], dtype=torch.float64))[0].item() == expected
+    assert Sample(top_k=2).choose(p, nothing, torch.tensor([[9.0, 0, 9, 0.3]]))[0].item() == 3
+
+
+def test_clear_is_what_a_small_change_cannot_turn():
+    p, nothing = torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64).log(), torch.zeros(1, 0, dtype=torch.long)
+    noise = torch.zeros(1, 3, dtype=torch.float64)
+    assert Sample().choose(p, nothing, noise, 0.4)[1].item()  # 0.51 nats ahead
+    assert not Sample().choose(p, nothing, noise, 0.6)[1].item()
+    lifted = torch.tensor([[0.0, 9.0, 0.0]], dtype=torch.float64)
+    assert not Sample(top_p=0.5 - 1e-4).choose(p, nothing, lifted, 1e-3)[1].item()  # the second is all but in
+    assert Sample(top_p=0.4).choose(p, nothing, lifted, 1e-3)[1].item()
+    assert not Sample(top_k=1).choose(torch.tensor([[-1.0, -1.00001, -9.0]]), nothing, lifted, 1e-3)[1].item()
 
 
 @pytest.mark.parametrize("decoder", [Sample(), Sample(temperature=0.7, top_k=5, min_p=0.02), Sample(top_p=0.8)])
@@ -112,9 +124,9 @@ def test_frequencies_match_the_distribution(decoder):
     """20,000 draws: chi-squared with at most 7 degrees of freedom is below 24.3 but for one seed in a thousand."""
     rows = 20_000
     p = torch.tensor([0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.04, 0.01])
-    draws = torch.rand(rows, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    noise = gumbel(keys(5, torch.arange(rows)), 3, 8)
     nothing = torch.zeros(rows, 0, dtype=torch.long)
-    counts = decoder.choose(p.log().expand(rows, -1), nothing, draws).bincount(minlength=8).double()
+    counts = decoder.choose(p.log().expand(rows, -1), nothing, noise)[0].bincount(minlength=8).double()
     expected = rows * decoder.distribution(p.log()[None], NOTHING)[0]
     assert (counts[expected == 0] == 0).all() and (expected > 0).sum() >= 4
     kept = expected > 0
@@ -123,7 +135,7 @@ def test_frequencies_match_the_distribution(decoder):
 
 def test_greedy_is_the_likeliest_and_the_first_of_equals():
     p = torch.tensor([[0.1, 0.2, 0.7], [0.4, 0.4, 0.2], [0.2, 0.4, 0.4]]).log()
-    assert Greedy().choose(p, torch.zeros(3, 0, dtype=torch.long), torch.rand(3)).tolist() == [2, 0, 1]
+    assert Greedy().choose(p, torch.zeros(3, 0, dtype=torch.long), p)[0].tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -34,6 +35,16 @@ def test_loss_is_the_mean_of_log_prob():
     log_prob = output.log_prob(h, targets)
     torch.testing.assert_close(output.loss(h, targets), -log_prob.mean())
     torch.testing.assert_close(output.loss(h, targets, mask), -log_prob[mask].mean())
+
+
+def test_biases_may_begin_at_the_shares_of_the_text():
+    output = Softmax(begin="shares")
+    output.build(2, 3)
+    assert output.wants_counts and not Softmax().wants_counts
+    output.learn_counts(np.array([0, 1, 5]))
+    assert output.log_probs(torch.zeros(1, 2)).exp().flatten().tolist() == pytest.approx([1 / 9, 2 / 9, 6 / 9])
+    with pytest.raises(UserError, match=r"^output.begin=shares is where biases begin, and bias=false"):
+        Softmax(begin="shares", bias=False)
 
 
 def test_tied_uses_the_table_itself():

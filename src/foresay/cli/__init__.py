@@ -4,7 +4,8 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, correcting, joining, words, data, text, vocabulary, checking, claims, listing  # noqa: I001
+from foresay.cli import training, using, writing, correcting  # noqa: I001
+from foresay.cli import joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "using",
     "vocabulary",
     "words",
+    "writing",
 ]

@@ -1,4 +1,4 @@
-"""Commands that use a trained run: `eval`, `score`, `generate`."""
+"""Commands that use a trained run: `eval`, `score`."""
 
 from __future__ import annotations
 
@@ -68,53 +68,22 @@ def score(
             show(f"  {-log_prob:8.4f}  {_visible(token)}")
 
 
-@app.command()
-def generate(
-    run: RunArgument,
-    prompt: Annotated[str, typer.Argument(help="What to go on from; - reads it from a pipe.")] = "",
-    length: Annotated[int, typer.Option(help="The most tokens to write.")] = 200,
-    number: Annotated[int, typer.Option(help="How many texts.")] = 1,
-    temperature: Annotated[float, typer.Option(help="0 is greedy, 1 as learnt, less is safer.")] = 1.0,
-    top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
-    top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
-    min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
-    repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="The same seed, the same text.")] = 1,
-    as_json: Json = False,
-    device: Device = None,
-    trust: Trust = False,
-) -> None:
-    """Write on from a prompt, by sampling or greedily."""
-    from foresay.decode.sample import Greedy, Sample
-
-    if temperature < 0:
-        raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
-    decoder = Greedy() if temperature == 0 else Sample(temperature, top_k, top_p, min_p, repetition)
-    loaded = load_run(run, device, trust)
-    text = "\n".join(_lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
-    written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed)
-    if as_json:
-        show_json([{"prompt": text, "text": one} for one in written])
-        return
-    for index, one in enumerate(written):
-        show(("" if index == 0 else "---\n") + one)
-
-
 def read_lines(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a pipe, of files, or the texts themselves; read one by one."""
     for text in texts:
         if text == "-":
-            yield from _lines_of(sys.stdin, "standard input")
+            yield from lines_of(sys.stdin, "standard input")
         elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
             with Path(text).open(encoding="utf-8-sig") as file:
-                yield from _lines_of(file, text)
+                yield from lines_of(file, text)
         elif text.endswith((".txt", ".md")) or ("/" in text and " " not in text):
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
             yield text
 
 
-def _lines_of(file: TextIO, name: str) -> Iterator[str]:
+def lines_of(file: TextIO, name: str) -> Iterator[str]:
+    """The lines of a file or a pipe, as they come."""
     number = 0
     try:
         for number, line in enumerate(file, 1):  # noqa: B007 - for the error

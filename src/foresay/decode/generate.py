@@ -1,25 +1,42 @@
 """Writing on from a prompt: prefill, then one symbol a step, for a batch of rows at once.
 
-Knows only the protocol of a sequence model (begin, step). A model that was trained on windows of a fixed
-length gets `context`, the most symbols its state may hold, <start> too: a row that would pass it begins anew with the
-last half. Each row does so by its own length, so that its text does not depend on its neighbours.
+Knows only the protocol of a sequence model (begin, step). A model that was trained on windows of a fixed length gets
+`context`, the most symbols its state may hold, <start> too: a row that would pass it begins anew with the last half.
+Each row does so by its own length.
+
+A row's text depends on its prompt, the seed and its number alone. Beside others its numbers may differ in their last
+bits from those it has alone, so a choice is sure only if it was clear by a MARGIN; a row that met an unsure one is
+written again alone, and that is its text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from foresay.decode.chance import gumbel, keys
+from foresay.decode.graphed import graphed
 from foresay.decode.sample import Decoder
-from foresay.text.tokens import MASK, PAD, START, STOP, UNK
+from foresay.decode.search import NEVER
+from foresay.text.tokens import PAD, STOP
 
-NEVER = (PAD, UNK, START, MASK)  # no text has these
+MARGIN = 1e-4  # nats
 
 
-@torch.inference_mode()
+@dataclass(frozen=True)
+class Writing:
+    """How to write on: at most `length` symbols, from a seed, until <stop> or until `ends` says so of a row's ids."""
+
+    length: int
+    seed: int = 1
+    context: int | None = None
+    ends: Callable[[list[int]], bool] | None = None
+
+
 def generate(
     model: Any,
     prompts: Sequence[Sequence[int]],
@@ -28,56 +45,87 @@ def generate(
     length: int,
     seed: int = 1,
     context: int | None = None,
+    ends: Callable[[list[int]], bool] | None = None,
     on_step: Callable[[list[int]], None] | None = None,
 ) -> list[list[int]]:
-    """Up to `length` new ids for each prompt, up to and without <stop>; row i draws from seed and i alone."""
-    rows, device = len(prompts), model.device
-    generators = [torch.Generator().manual_seed(((seed << 20) + row) % 2**63) for row in range(rows)]
-    texts = [list(prompt) for prompt in prompts]  # the prompt and what was written
-    kept = [_kept_from(text, 0, context) for text in texts]  # where the part begins that the state holds
-    alive = [True] * rows
-    log_probs, state = _prefill(model, texts, kept)
-    begun = _padded(prompts, device)[0]
-    history = torch.cat([begun, torch.full((rows, length), PAD, device=device)], 1)
-    end = begun.shape[1] + length
-    for done in range(begun.shape[1], end):
-        draws = torch.stack([torch.rand((), generator=g, dtype=torch.float64) for g in generators]).to(device)
+    """Up to `length` new ids for each prompt, up to and without <stop>; row i draws from seed and i alone.
+
+    `on_step` is called with the symbols of every step, <stop> for rows that have ended; what was told is not written
+    again.
+    """
+    if not prompts:
+        return []
+    how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1 or model.steady
+    texts, sure = _write(model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else MARGIN, on_step)
+    for row in (row for row, clear in enumerate(sure) if not clear):
+        texts[row] = _write(model, [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
+    return texts
+
+
+@torch.inference_mode()
+def _write(
+    model: Any,
+    prompts: Sequence[Sequence[int]],
+    numbers: Sequence[int],
+    decoder: Decoder,
+    how: Writing,
+    margin: float,
+    on_step: Callable[[list[int]], None] | None,
+) -> tuple[list[list[int]], list[bool]]:
+    """The new ids of each row, and whether all its choices were clear."""
+    model, device = graphed(model), model.device
+    begun, mask = padded(prompts, device)
+    first = mask.sum(1)
+    texts = torch.cat([begun, begun.new_full((len(begun), how.length), PAD)], 1)  # prompts and what was written
+    sizes, kept = first.clone(), _kept_from(first, torch.zeros_like(first), how.context)
+    alive, sure = torch.ones_like(first, dtype=torch.bool), torch.ones_like(first, dtype=torch.bool)
+    own = keys(how.seed, torch.tensor(list(numbers), device=device))
+    log_probs, state = _prefill(model, texts, kept, sizes)
+    for step in range(how.length):
+        log_probs = log_probs.clone()
         log_probs[:, NEVER] = -torch.inf
-        chosen = decoder.choose(log_probs, history[:, :done], draws)
-        history[:, done] = chosen
-        for row, choice in enumerate(chosen.tolist()):
-            alive[row] = alive[row] and choice != STOP
-            if alive[row]:
-                texts[row].append(choice)
-        if not any(alive):
+        noise = gumbel(own, step, log_probs.shape[1]) if decoder.draws else log_probs
+        chosen, clear = decoder.choose(log_probs, texts[:, : begun.shape[1] + step], noise, margin)
+        sure &= clear | ~alive
+        alive &= chosen != STOP
+        texts.scatter_(1, sizes.clamp(max=texts.shape[1] - 1)[:, None], torch.where(alive, chosen, PAD)[:, None])
+        sizes += alive
+        if on_step and alive.any():
+            on_step(torch.where(alive, chosen, STOP).tolist())
+        if how.ends is not None:
+            alive &= ~torch.tensor([how.ends(text) for text in _cut(texts, first, sizes)], device=device)
+        if step + 1 == how.length or not alive.any():
             break
-        if on_step:
-            on_step([text[-1] if a else STOP for text, a in zip(texts, alive, strict=True)])
-        if done + 1 == end:
-            break
-        before, kept = kept, [_kept_from(text, first, context) for text, first in zip(texts, kept, strict=True)]
-        if kept != before:
-            log_probs, state = _prefill(model, texts, kept)
+        before, kept = kept, _kept_from(sizes, kept, how.context)
+        if how.context is not None and not torch.equal(kept, before):
+            log_probs, state = _prefill(model, texts, kept, sizes)
         else:
-            mask = None if all(alive) else torch.tensor(alive, device=device)[:, None]
-            log_probs, state = model.step(chosen[:, None], state, mask)
-    return [text[len(prompt) :] for text, prompt in zip(texts, prompts, strict=True)]
+            ended = None if how.context is None else alive[:, None]  # a state that grows must not pass the context
+            log_probs, state = model.step(chosen[:, None], state, ended)
+    return _cut(texts, first, sizes), sure.tolist()
 
 
-def _kept_from(text: Sequence[int], first: int, context: int | None) -> int:
-    """`first` while <start> and the text from there on fit into the context, else where its last half begins."""
-    if context is None or 1 + len(text) - first <= context:
-        return first
-    return len(text) - max(context // 2, 1)
+def _cut(texts: Tensor, first: Tensor, sizes: Tensor) -> list[list[int]]:
+    """What was written in each row."""
+    rows = zip(texts.tolist(), first.tolist(), sizes.tolist(), strict=True)
+    return [row[begin:end] for row, begin, end in rows]
 
 
-def _prefill(model: Any, texts: Sequence[Sequence[int]], kept: Sequence[int]) -> tuple[Tensor, Any]:
+def _kept_from(sizes: Tensor, kept: Tensor, context: int | None) -> Tensor:
+    """`kept` while <start> and the text from there on fit into the context, else where its last half begins."""
+    if context is None:
+        return kept
+    return torch.where(1 + sizes - kept <= context, kept, sizes - max(context // 2, 1))
+
+
+def _prefill(model: Any, texts: Tensor, kept: Tensor, sizes: Tensor) -> tuple[Tensor, Any]:
     """The next distribution and the state after the kept part of each text."""
-    ids, mask = _padded([text[first:] for text, first in zip(texts, kept, strict=True)], model.device)
+    rows = zip(texts.tolist(), kept.tolist(), sizes.tolist(), strict=True)
+    ids, mask = padded([row[begin:end] for row, begin, end in rows], model.device)
     return model.step(ids, model.begin(len(texts)), mask)
 
 
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+def padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Rows of ids as (B, T), padded on the right, and their mask."""
     width = max((len(row) for row in rows), default=0)
     ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long, device=device)

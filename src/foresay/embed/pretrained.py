@@ -47,16 +47,23 @@ def read_in_order(path: str, vocabulary: int, size: int) -> Tensor:
 
 def fill(table: Tensor, path: str, symbols: Sequence[str] | None) -> str:
     """Puts the vectors of a file's words in the place of their symbols' rows (V, D); how many there were, in words."""
+    places, vectors = matched(path, symbols)
+    if vectors.shape[1] != table.shape[1]:
+        raise UserError(
+            f"pretrained={path!r} has vectors of {vectors.shape[1]} numbers, and size={table.shape[1]}; "
+            f"set size={vectors.shape[1]}, or give other vectors"
+        )
+    table[places] = vectors
+    return f"{len(places):,} of {len(table):,} symbols begin with their vectors of {path}, the others at random"
+
+
+def matched(path: str, symbols: Sequence[str] | None) -> tuple[list[int], Tensor]:
+    """Which of the symbols a file has vectors of, and these vectors."""
     if symbols is None:
         raise UserError(
             f"pretrained={path!r} has words, and this model was built without its symbols; set embedding.symbols"
         )
     vectors = WordVectors.load(path)
-    if vectors.width != table.shape[1]:
-        raise UserError(
-            f"pretrained={path!r} has vectors of {vectors.width} numbers, and size={table.shape[1]}; "
-            f"set size={vectors.width}, or give other vectors"
-        )
     rows = {place: vectors.row(symbol) for place, symbol in enumerate(symbols)}
     known = {place: row for place, row in rows.items() if row is not None}
     if not known:
@@ -64,5 +71,4 @@ def fill(table: Tensor, path: str, symbols: Sequence[str] | None) -> str:
             f"pretrained={path!r} has none of the {len(symbols):,} symbols, but words such as {vectors.words[0]!r}; "
             "use tokens of whole words, spelt as there"
         )
-    table[list(known)] = torch.from_numpy(vectors.matrix[list(known.values())])
-    return f"{len(known):,} of {len(symbols):,} symbols begin with their vectors of {path}, the others at random"
+    return list(known), torch.from_numpy(vectors.matrix[list(known.values())])

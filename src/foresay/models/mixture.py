@@ -33,6 +33,7 @@ class Mixture(Task):
             raise UserError(f"a mixture of vocabularies {sizes}; give two or more models of one vocabulary")
         self.members = cast("list[Task]", nn.ModuleList(members))
         self.vocabulary = sizes[0]
+        self.steady = all(member.steady for member in members)
         given = torch.tensor(weights or [1 / len(members)] * len(members), dtype=torch.float64)
         if len(given) != len(members) or (given < 0).any() or abs(float(given.sum()) - 1) > 1e-6:
             raise UserError(f"weights {given.tolist()}; allowed: {len(members)} that are not negative and sum to 1")

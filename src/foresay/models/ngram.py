@@ -34,6 +34,8 @@ class Ngram(Task):
     doing = "counting"
     history = ()  # one pass: no epochs
 
+    steady = True
+
     def __init__(
         self,
         order: Size = 3,

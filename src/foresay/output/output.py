@@ -5,6 +5,9 @@ The training loss may be cheap; `log_prob`, `log_probs` and `sample` are exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,9 +18,14 @@ class Output(Part, nn.Module):
     """`build(in_width, vocabulary, table)` fixes the sizes; `table` is the (V, D) embedding to tie to, if any."""
 
     part_kind = "output"
+    wants_counts = False  # True: `learn_counts` is called once, after `build` and before training
+    notes: Sequence[str] = ()  # what a person should know about it
 
     def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
         raise AssertionError(f"{type(self).__name__} has no build")
+
+    def learn_counts(self, counts: np.ndarray) -> None:
+        """How often each symbol stands in the training text, (V,). Until it is told, all are alike."""
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean training loss in nats over the real positions; 0 when there are none."""

@@ -1,86 +1,27 @@
-"""Full softmax: log P(v | h) = (W h + b)[v] - log sum_u exp (W h + b)[u].
+"""Full softmax: the loss is -log P(target), exact.
 
-With `tied` the rows of W are the embedding's own vectors; when their width D is not the features' width H, a product
-without bias comes first: h -> P h. The loss never holds the logits of all positions (kernels/linear_cross_entropy).
-W and P of its own begin uniform in [-bound, bound], 1/sqrt(H) unless given; b begins at 0.
+It never holds the logits of all positions (kernels/linear_cross_entropy).
 
 features (..., H) -> log_probs (..., V).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from torch import Tensor
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-
-from foresay.errors import UserError
-from foresay.kernels.linear_cross_entropy import linear_cross_entropy, row_chunks
-from foresay.output.output import Output
+from foresay.kernels.linear_cross_entropy import linear_cross_entropy
+from foresay.output.rows import Begin, Rows
 from foresay.parts import Rate, part
 
 
 @part("output", "softmax")
-class Softmax(Output):
+class Softmax(Rows):
     """Full softmax over the vocabulary, its rows tied to the embedding or its own."""
 
-    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None):
-        super().__init__()
-        self.tied, self.has_bias, self.bound = tied, bias, bound
-        self.project: nn.Linear | None = None
-
-    def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:
-        bound = self.bound or in_width**-0.5
-        if self.tied:
-            self.weight = self._shared(vocabulary, table)
-            if self.weight.shape[1] != in_width:
-                self.project = nn.Linear(in_width, self.weight.shape[1], bias=False)
-                if self.bound is not None:
-                    nn.init.uniform_(self.project.weight, -bound, bound)
-        else:
-            self.weight = nn.Parameter(torch.empty(vocabulary, in_width).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.zeros(vocabulary)) if self.has_bias else None
-
-    def _shared(self, vocabulary: int, table: nn.Parameter | None) -> nn.Parameter:
-        """The embedding's table, saved once: by the embedding, not here."""
-        if table is None:
-            raise UserError("tied=True needs an embedding with a table: use the lookup embedding or tied=False")
-        if len(table) != vocabulary:
-            raise UserError(f"tied=True: the table has {len(table)} rows, the vocabulary {vocabulary}; use tied=False")
-        self.register_state_dict_post_hook(_leave_out)
-        self.register_load_state_dict_pre_hook(_fill_in)
-        return table
+    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None, begin: Begin = "zero"):
+        super().__init__(tied=tied, bias=bias, bound=bound, begin=begin)
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
-        h = self._inner(features).flatten(0, -2)
+        h = self.inner(features).flatten(0, -2)
         kept = None if mask is None else mask.flatten()
         return linear_cross_entropy(h, self.weight, self.bias, targets.flatten(), kept)
-
-    def log_prob(self, features: Tensor, targets: Tensor) -> Tensor:
-        h = self._inner(features).flatten(0, -2)
-        found = [h.new_zeros(0)]
-        for rows in row_chunks(len(h), len(self.weight), h.device):
-            logits = self._logits(h[rows])
-            hit = logits.gather(1, targets.flatten()[rows, None])[:, 0]
-            found.append(hit - logits.logsumexp(1))
-        return torch.cat(found).view(targets.shape)
-
-    def log_probs(self, features: Tensor) -> Tensor:
-        return self._logits(self._inner(features)).log_softmax(-1)
-
-    def _inner(self, features: Tensor) -> Tensor:
-        return features if self.project is None else self.project(features)
-
-    def _logits(self, h: Tensor) -> Tensor:
-        logits = F.linear(h, self.weight, self.bias)
-        return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
-
-
-def _leave_out(_: nn.Module, state: dict[str, Any], prefix: str, __: Any) -> None:
-    state.pop(prefix + "weight", None)
-
-
-def _fill_in(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-    """A tied weight is not in the file; loading it from itself changes nothing and misses nothing."""
-    state[prefix + "weight"] = module.weight.detach()  # pyright: ignore[reportCallIssue]

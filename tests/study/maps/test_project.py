@@ -14,7 +14,7 @@ from tests.study.maps.made import made, needs_tsne, needs_umap
 EACH = [
     pytest.param("pca", id="pca"),
     pytest.param("tsne", id="tsne", marks=needs_tsne),
-    pytest.param("umap", id="umap", marks=needs_umap),
+    pytest.param("umap", id="umap", marks=[needs_umap, pytest.mark.slow]),
 ]
 LIBRARIES = EACH[1:]
 

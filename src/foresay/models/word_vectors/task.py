@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from foresay.counts.count import Tokens
+from foresay.counts.frequency import count_tokens
 from foresay.counts.threads import threads
 from foresay.errors import UserError
 from foresay.kernels import switch
@@ -30,7 +31,6 @@ from foresay.parts import Amount, Part, Rate, Size, part
 from foresay.text.tokens import SPECIALS
 
 ALWAYS = 1 << 32
-BLOCK = 1 << 22  # tokens counted at a time
 
 
 @part("spelling", "ngrams")
@@ -176,9 +176,7 @@ class WordVectorTask(Task):
 
 def count_words(shards: Tokens, vocabulary: int) -> np.ndarray:
     """How often each word stands in a text; 0 for what is no word."""
-    counts = np.zeros(vocabulary, np.int64)
-    for start in range(0, len(shards), BLOCK):
-        counts += np.bincount(shards.slice(start, start + BLOCK), minlength=vocabulary)
+    counts = count_tokens(shards, vocabulary)
     counts[: len(SPECIALS)] = 0
     return counts
 

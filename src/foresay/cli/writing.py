@@ -1,0 +1,151 @@
+"""Commands that write with a trained run: `generate`, by sampling, greedily or by beam search."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.using import lines_of
+from foresay.errors import UserError
+
+if TYPE_CHECKING:
+    from foresay.decode.search import Search
+    from foresay.run import Run
+
+
+@app.command()
+def generate(
+    run: RunArgument,
+    prompt: Annotated[str, typer.Argument(help="What to go on from; - reads it from a pipe.")] = "",
+    length: Annotated[int, typer.Option(help="The most tokens to write.")] = 200,
+    number: Annotated[int, typer.Option(help="How many texts; of a beam, the best ones.")] = 1,
+    temperature: Annotated[float, typer.Option(help="0 is greedy, 1 as learnt, less is safer.")] = 1.0,
+    top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
+    top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
+    min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
+    typical: Annotated[float, typer.Option(help="Only the most typical that hold this mass.")] = 1.0,
+    repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
+    stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
+    beam: Annotated[int, typer.Option(help="Search the likeliest text with so many candidates; 0: do not.")] = 0,
+    alpha: Annotated[float, typer.Option(help="Beam: the score is log P / length ** alpha.")] = 0.0,
+    groups: Annotated[int, typer.Option(help="Beam: groups of candidates that differ.")] = 1,
+    least: Annotated[int, typer.Option(help="Beam: the fewest tokens to write.")] = 0,
+    ban: Annotated[list[str] | None, typer.Option(help="Beam: a token that is not written.")] = None,
+    require: Annotated[list[str] | None, typer.Option(help="Beam: a token that is written.")] = None,
+    fuse: Annotated[
+        list[str] | None, typer.Option(metavar="RUN=WEIGHT", help="Beam: a second model, such as runs/lm=0.3.")
+    ] = None,
+    tree: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Beam: a picture of the search.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed, the same text.")] = 1,
+    as_json: Json = False,
+    device: Device = None,
+    trust: Trust = False,
+) -> None:
+    """Write on from a prompt, by sampling, greedily, or by beam search."""
+    from foresay.decode.sample import Greedy, Sample
+
+    given = {"alpha": alpha, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
+    given["groups"] = groups if groups != 1 else 0
+    text = "\n".join(lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
+    if beam:
+        from foresay.decode.beam import Beam
+
+        settings = {"top-k": top_k, "top-p": top_p != 1, "min-p": min_p, "typical": typical != 1}
+        refuse({**settings, "repetition": repetition != 1, "stop": stop}, f"--beam {beam}", "sampling")
+        search = Beam(beam, number, alpha, temperature, groups=groups)
+        loaded = load_run(run, device, trust)
+        limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
+        search_and_show(loaded, text, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
+        return
+    refuse(given, "no --beam", "beam search: give --beam 5")
+    if temperature < 0:
+        raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
+    filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
+    decoder = Greedy() if temperature == 0 else Sample(temperature, **filters)
+    loaded = load_run(run, device, trust)
+    written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed, stop=stop or [])
+    if as_json:
+        show_json([{"prompt": text, "text": one} for one in written])
+        return
+    for index, one in enumerate(written):
+        show(("" if index == 0 else "---\n") + one)
+
+
+def refuse(given: dict[str, object], beside: str, what: str) -> None:
+    """Options that mean nothing here are a mistake, not a wish to be passed over."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise UserError(f"--{name} with {beside}; it is for {what}")
+
+
+def fused(given: list[str], device: str | None, trust: bool) -> list[tuple[Run, float]]:
+    """Runs and their weights, from RUN=WEIGHT."""
+    found = []
+    for one in given:
+        place, _, weight = one.rpartition("=")
+        try:
+            found.append((place, float(weight)))
+        except ValueError:
+            raise UserError(f"--fuse {one}; allowed: a run and its weight, such as runs/lm=0.3") from None
+    return [(load_run(Path(place), device, trust), weight) for place, weight in found]
+
+
+def search_and_show(
+    run: Run,
+    prompt: str,
+    search: Search,
+    limits: dict[str, object],
+    others: list[tuple[Run, float]],
+    tree: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from foresay.decode.beams import Trail
+    from foresay.study import search_tree
+    from foresay.train.aside import write_file
+
+    trail = None if tree is None else Trail()
+    found = run.search(prompt, search=search, fuse=others, trail=trail, **limits)[0]  # pyright: ignore[reportArgumentType]
+    if tree is not None and trail is not None:
+        drawn = search_tree.draw(trail, found[0].found, run.tokens.pieces, prompt)
+        write_file(tree, drawn.encode())
+        say(f"{tree} is written")
+    if as_json:
+        show_json([{"prompt": prompt, **one.as_dict()} for one in found])
+        return
+    for one in found:
+        show(f"{one.found.score:.4f}\t{one.text}" if len(found) > 1 else one.text)
+
+
+@app.command()
+def rescore(
+    run: RunArgument,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Lines of id, score and text, or JSON; - for a pipe.")],
+    weight: Annotated[float, typer.Option(help="Of log P.")] = 1.0,
+    bonus: Annotated[float, typer.Option(help="For every token, against short texts.")] = 0.0,
+    best: Annotated[bool, typer.Option("--best", help="Only the first of each id.")] = False,
+    as_json: Json = False,
+    device: Device = None,
+    trust: Trust = False,
+) -> None:
+    """Put lists of the n best in a new order: score + weight * log P + bonus * tokens."""
+    from foresay.decode.rescore import read, rescore
+
+    if file == "-":
+        given = list(read(lines_of(sys.stdin, "standard input"), "standard input"))
+    elif not Path(file).is_file():
+        raise UserError(f"{file} is no file; give lines of id, score and text, or - for a pipe")
+    else:
+        with Path(file).open(encoding="utf-8-sig") as opened:
+            given = list(read(lines_of(opened, file), file))
+    lists = rescore(load_run(run, device, trust), given, weight, bonus)
+    shown = [one for own in lists for one in (own[:1] if best else own)]
+    if as_json:
+        show_json([one.as_dict() for one in shown])
+        return
+    for one in shown:
+        show(f"{one.hypothesis.id}\t{one.total:.4f}\t{one.hypothesis.text}")

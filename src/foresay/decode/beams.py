@@ -1,0 +1,238 @@
+"""A beam search as it goes: what is live, what is finished, and how each came about. What it does stands in beam.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foresay.decode.best import largest
+from foresay.decode.generate import padded
+from foresay.decode.graphed import graphed
+from foresay.decode.search import Found, Limits, nothing_possible
+from foresay.text.tokens import STOP
+
+if TYPE_CHECKING:
+    from foresay.decode.beam import Beam
+
+MARGIN = 1e-4  # nats; float32 rounds sums of some hundred log-probabilities to less
+NONE = -torch.inf
+
+
+@dataclass
+class Candidates:
+    """Extensions, or those of them that go on: each (B, C), `met` (B, C, R); S is -inf where there is none."""
+
+    parents: Tensor  # places among the live
+    ids: Tensor
+    logs: Tensor  # log P of the symbol
+    totals: Tensor  # S
+    met: Tensor  # which required symbols are there
+
+    def at(self, places: Tensor) -> Candidates:
+        """Those at some places (B, C')."""
+        parents, ids, logs, totals = (t.gather(1, places) for t in (self.parents, self.ids, self.logs, self.totals))
+        return Candidates(
+            parents, ids, logs, totals, self.met.gather(1, places[..., None].expand(-1, -1, self.met.shape[2]))
+        )
+
+
+@dataclass
+class Ends:
+    """What left the beam after a step, (B, M): its score, -inf for what did not; <stop> is its last symbol, or none."""
+
+    step: int  # symbols before <stop>
+    scores: Tensor
+    logs: Tensor | None  # log P of <stop>
+
+
+@dataclass
+class Trail:
+    """Every step of the first prompt's search, for a picture of it: what was looked at, went on and ended."""
+
+    steps: list[tuple[Candidates, Candidates, Ends]] = field(default_factory=list)
+
+
+class Beams:
+    """The search of all prompts of a batch."""
+
+    def __init__(self, how: Beam, model: Any, prompts: Sequence[Sequence[int]], limits: Limits, trail: Trail | None):
+        model = graphed(model)
+        self.how, self.model, self.trail, self.rows = how, model, trail, len(prompts)
+        ids, mask = padded(prompts, model.device)
+        log_probs, state = model.step(ids, model.begin(self.rows), mask)
+        self.limits = limits.checked(log_probs.shape[1])
+        self.required = [id for id in self.limits.required if id != STOP]
+        self.each = how.width // how.groups
+        self.wide = (len(self.required) + 1) * self.each  # candidates of a group
+        live = how.groups * self.wide
+        self.offsets = torch.arange(self.rows, device=model.device)[:, None] * live
+        spread = torch.arange(self.rows, device=model.device).repeat_interleave(live)
+        self.log_probs, self.state = log_probs[spread], model.reorder(state, spread)
+        self.totals = log_probs.new_full((self.rows, live), NONE, dtype=torch.float64)
+        self.totals[:, :: self.wide] = 0.0  # one beginning for each group
+        self.met = torch.zeros(self.rows, live, len(self.required), dtype=torch.bool, device=model.device)
+        self.sure = torch.ones(self.rows, dtype=torch.bool, device=model.device)
+        self.top = self.totals.new_full((self.rows, how.best), NONE)  # the best finished scores so far
+        self.history: list[Candidates] = []
+        self.ends: list[Ends] = []
+
+    def run(self) -> tuple[list[list[Found]], list[bool]]:
+        """The best of each prompt, and whether every choice on the way was clear."""
+        for written in range(self.limits.length):
+            self._extend(written)
+            if written + 1 == self.limits.length or not self._goes_on():
+                break
+            last = self.history[-1]
+            self.state = self.model.reorder(self.state, (self.offsets + last.parents).flatten())
+            self.log_probs, self.state = self.model.step(last.ids.view(-1, 1), self.state)
+        cut = self.totals.masked_fill(~self.met.all(-1), NONE)  # of what is still live, all that is required is there
+        if STOP in self.limits.required:
+            cut = torch.full_like(cut, NONE)
+        self.ends.append(Ends(len(self.history), self._normed(cut, len(self.history)), None))
+        return self._results()
+
+    def _extend(self, written: int) -> None:
+        """One step: each group in turn; what ends is noted, the best of the rest go on."""
+        log_probs = self.limits.forbid(self.how.warmed(self.log_probs), written)
+        log_probs = log_probs.view(self.rows, len(self.totals[0]), -1)
+        stops = log_probs[..., STOP].clone()
+        log_probs[..., STOP] = NONE
+        ended = torch.full_like(self.totals, NONE)
+        taken = log_probs.new_zeros(self.rows, log_probs.shape[2])  # by how many groups, at this step
+        grown, looked = [], []
+        for begin in range(0, len(self.totals[0]), self.wide):
+            slots = slice(begin, begin + self.wide)
+            found, ranks = self._candidates(log_probs[:, slots], slots, taken * self.how.diversity)
+            endings = (self.totals[:, slots] + stops[:, slots].double()).masked_fill(~self.met[:, slots].all(-1), NONE)
+            ended[:, slots] = self._ending(endings, ranks.masked_fill(self._bank(found) != len(self.required), NONE))
+            grown.append(self._best(found, ranks))
+            looked.append(found)
+            if self.how.groups > 1:
+                taken.scatter_add_(1, grown[-1].ids, (grown[-1].totals > NONE).to(taken.dtype))
+        chosen = joined(grown)
+        self.history.append(chosen)
+        self.totals, self.met = chosen.totals, chosen.met
+        self.ends.append(Ends(written, self._normed(ended, written + 1), stops))
+        if self.trail is not None:
+            self.trail.steps.append((joined(looked), chosen, self.ends[-1]))
+
+    def _candidates(self, log_probs: Tensor, slots: slice, loss: Tensor) -> tuple[Candidates, Tensor]:
+        """The extensions of a group that may go on, and what they are ranked by: S less the loss, (B, C)."""
+        asked = torch.tensor(self.required, dtype=torch.long, device=log_probs.device)
+        ranked = log_probs - loss[:, None]
+        own, own_rank = log_probs[..., asked], ranked[..., asked]
+        ranked[..., asked] = NONE
+        ranks, ids = largest(ranked, self.each + 1)  # one more, to know how clear the choice is
+        ids = torch.cat([ids, asked.expand(*ids.shape[:2], -1)], -1)
+        logs = torch.cat([log_probs.gather(-1, ids[..., : ranks.shape[-1]]), own], -1)
+        ranks = torch.cat([ranks, own_rank], -1)
+        before, met = self.totals[:, slots, None], self.met[:, slots, None]
+        parents = torch.arange(slots.start, slots.stop, device=ids.device)[:, None].expand_as(ids)
+        after = met | (ids[..., None] == asked)
+        flat = (each.flatten(1, 2) for each in (parents, ids, logs, before + logs.double(), after))
+        return Candidates(*flat), (before + ranks.double()).flatten(1)
+
+    def _bank(self, found: Candidates) -> Tensor:
+        """How many required symbols are there, (B, C)."""
+        return found.met.sum(-1)
+
+    def _best(self, found: Candidates, ranks: Tensor) -> Candidates:
+        """Those that go on: the best of every number of required symbols."""
+        bank, picked = self._bank(found), []
+        for number in range(len(self.required) + 1):
+            values, places = self._pick(ranks.masked_fill(bank != number, NONE))
+            one = found.at(places)
+            one.totals = one.totals.masked_fill(values == NONE, NONE)
+            picked.append(one)
+        return joined(picked)
+
+    def _pick(self, ranks: Tensor) -> tuple[Tensor, Tensor]:
+        """The best of a pool, filled up with some that have -inf; notes whether the choice was clear."""
+        values, places = largest(ranks, self.each + 1)
+        self._note(values)
+        short = self.each - values.shape[1]
+        if short > 0:
+            values = torch.cat([values, values.new_full((len(values), short), NONE)], 1)
+            places = torch.cat([places, places.new_zeros(len(places), short)], 1)
+        return values[:, : self.each], places[:, : self.each]
+
+    def _note(self, falling: Tensor) -> None:
+        """Whether the last that is taken, of one more than that, was clearly ahead."""
+        if falling.shape[1] > self.each:
+            last, next_one = falling[:, self.each - 1], falling[:, self.each]
+            self.sure &= (next_one == NONE) | (last - next_one > MARGIN)
+
+    def _ending(self, endings: Tensor, ranks: Tensor) -> Tensor:
+        """S (B, M') of those that end and are among the best of all extensions, -inf for the others."""
+        together = torch.cat([endings, ranks], 1)  # of equals, what ends comes first
+        values, places = largest(together, self.each + 1)
+        self._note(values)
+        among = torch.zeros_like(together, dtype=torch.bool).scatter_(1, places[:, : self.each], True)
+        return endings.masked_fill(~among[:, : endings.shape[1]], NONE)
+
+    def _normed(self, totals: Tensor, length: int) -> Tensor:
+        return totals / max(length, 1) ** self.how.alpha
+
+    def _goes_on(self) -> bool:
+        """Closes the rows whose search is over; whether one is left."""
+        self.top = (
+            torch.cat([self.top, self.ends[-1].scores], 1).sort(dim=1, descending=True).values[:, : self.how.best]
+        )
+        worst = self.top[:, -1]
+        over = worst > NONE
+        if self.how.until == "length":
+            over = torch.zeros_like(over)
+        elif self.how.until == "sure":
+            possible = self._normed(self.totals.amax(1), self.limits.length)
+            self.sure &= ~over | (possible == NONE) | ((worst - possible).abs() > MARGIN)
+            over &= worst >= possible
+        self.totals = self.totals.masked_fill(over[:, None], NONE)
+        return bool((self.totals > NONE).any())
+
+    def _results(self) -> tuple[list[list[Found]], list[bool]]:
+        scores = torch.cat([end.scores for end in self.ends], 1)
+        best, places = scores.sort(dim=1, descending=True, stable=True)
+        wanted = best[:, : self.how.best + 1]
+        gaps = wanted[:, :-1] - wanted[:, 1:]
+        self.sure &= ((wanted[:, 1:] == NONE) | (gaps > MARGIN)).all(1)
+        told = _Told(self.history, self.ends)
+        found = [
+            [told.one(row, place, value) for value, place in zip(values, own, strict=True) if value > NONE]
+            for row, (values, own) in enumerate(
+                zip(best[:, : self.how.best].tolist(), places[:, : self.how.best].tolist(), strict=True)
+            )
+        ]
+        if not all(found):
+            raise nothing_possible(self.limits)
+        return found, self.sure.tolist()
+
+
+class _Told:
+    """The sequences themselves, followed back from their ends."""
+
+    def __init__(self, history: list[Candidates], ends: list[Ends]):
+        self.ends, self.live = ends, ends[0].scores.shape[1]
+        self.parents, self.ids, self.logs = (
+            np.stack([getattr(step, name).cpu().numpy() for step in history]) for name in ("parents", "ids", "logs")
+        )
+
+    def one(self, row: int, place: int, score: float) -> Found:
+        end, slot = self.ends[place // self.live], place % self.live
+        logs = [] if end.logs is None else [float(end.logs[row, slot])]
+        ids: list[int] = []
+        for step in range(end.step - 1, -1, -1):
+            ids.append(int(self.ids[step, row, slot]))
+            logs.append(float(self.logs[step, row, slot]))
+            slot = self.parents[step, row, slot]
+        return Found(ids[::-1], logs[::-1], score, end.logs is not None)
+
+
+def joined(pools: list[Candidates]) -> Candidates:
+    """Side by side."""
+    names = ("parents", "ids", "logs", "totals", "met")
+    return Candidates(*(torch.cat([getattr(pool, name) for pool in pools], 1) for name in names))

@@ -1,0 +1,43 @@
+"""Random numbers that depend on a seed, a row, a step and a symbol alone: the same in any batch and on any device.
+
+Gumbel's: the symbol with the largest  log P + g,  g = -log(-log u),  is drawn with probability P. A choice by inverting
+the cumulative distribution hangs on its last bits wherever two symbols meet; this one only where the two best do.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+SEVERAL = (1 << 53) * 1.0
+GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # SplitMix64's
+
+
+def signed(number: int) -> int:
+    """The last 64 bits of a number, as torch writes them."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def mixed(x: Tensor) -> Tensor:
+    """SplitMix64's bijection of 64 bits."""
+    x = (x ^ _shifted(x, 30)) * signed(FIRST)
+    x = (x ^ _shifted(x, 27)) * signed(SECOND)
+    return x ^ _shifted(x, 31)
+
+
+def _shifted(x: Tensor, bits: int) -> Tensor:
+    return (x >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def keys(seed: int, rows: Tensor) -> Tensor:
+    """A key for each row, (B,)."""
+    begun = torch.full_like(rows, signed(seed))
+    return mixed(mixed(begun) + rows * signed(GOLDEN))
+
+
+def gumbel(keys: Tensor, step: int, symbols: int) -> Tensor:
+    """(B, V) of float64, for one step."""
+    own = mixed(keys + signed((step + 1) * GOLDEN))[:, None]
+    bits = mixed(own + torch.arange(1, symbols + 1, device=keys.device) * signed(GOLDEN))
+    uniform = (_shifted(bits, 11).double() + 0.5) / SEVERAL
+    return -torch.log(-torch.log(uniform))

@@ -1,0 +1,101 @@
+"""What every search for the best sequences keeps: the settings they share, and what they find.
+
+The outcomes of writing at most L_max symbols are the sequences that end with <stop>, and those of L_max symbols that do
+not: their probabilities sum to one. A search looks for the ones with the largest
+
+    sum_t log P(y_t | prompt, y_1 .. y_{t-1}) / L^alpha          L = symbols written, <stop> too
+
+where P is the model's distribution with the temperature inside: softmax(log P / temperature). Banned symbols are left
+out, without another norm: what is left keeps its probability. With required symbols, sequences without one of them are
+left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foresay.errors import UserError
+from foresay.parts import Part
+from foresay.text.tokens import MASK, PAD, START, STOP, UNK
+
+NEVER = (PAD, UNK, START, MASK)  # no text has these
+
+
+@dataclass(frozen=True)
+class Found:
+    """A sequence and its score; `log_probs` has one for each id and, where it is finished, one for <stop>."""
+
+    ids: list[int]
+    log_probs: list[float]
+    score: float  # sum of log_probs / L ** alpha
+    finished: bool
+
+    @property
+    def log_prob(self) -> float:
+        return math.fsum(self.log_probs)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a sequence may be: at most `length` symbols, at least `least`, without these, with those."""
+
+    length: int
+    least: int = 0
+    banned: tuple[int, ...] = ()
+    required: tuple[int, ...] = ()
+
+    def checked(self, vocabulary: int) -> Limits:
+        """Refuses what no sequence can keep."""
+        for name, ids in (("banned", self.banned), ("required", self.required)):
+            outside = [id for id in ids if not 0 <= id < vocabulary]
+            if outside:
+                raise UserError(f"{name} id {outside[0]}; allowed: 0 to {vocabulary - 1}, the vocabulary's")
+        never = {*self.banned, *NEVER} & set(self.required)
+        if never:
+            raise UserError(f"id {min(never)} is required and never written; leave it out of one of them")
+        if self.least > self.length:
+            raise UserError(f"at least {self.least} symbols of at most {self.length}; allowed: least <= length")
+        if len(set(self.required) - {STOP}) > self.length:
+            raise UserError(f"{len(set(self.required))} required symbols in {self.length}; raise the length")
+        return Limits(self.length, self.least, tuple(sorted(set(self.banned))), tuple(sorted(set(self.required))))
+
+    def forbid(self, log_probs: Tensor, written: int) -> Tensor:
+        """log P (..., V) of the next symbol after so many, with -inf for what may not follow."""
+        log_probs[..., [*NEVER, *self.banned]] = -torch.inf
+        if written < self.least:
+            log_probs[..., STOP] = -torch.inf
+        return log_probs
+
+
+class Search(Part):
+    """`find(model, prompts, limits)` gives the best sequences for each prompt, best first."""
+
+    part_kind = "search"
+    temperature: float
+    alpha: float
+
+    def find(self, model: Any, prompts: Sequence[Sequence[int]], limits: Limits) -> list[list[Found]]:
+        raise AssertionError(f"{type(self).__name__} has no find")
+
+    def warmed(self, log_probs: Tensor) -> Tensor:
+        """The distribution with the temperature inside, at least float32, a tensor of its own."""
+        own = log_probs.double() if log_probs.dtype == torch.float64 else log_probs.float()
+        return own.clone() if self.temperature == 1.0 else (own / self.temperature).log_softmax(-1)
+
+    def normed(self, total: float, length: int) -> float:
+        """The score of a sequence."""
+        return total / max(length, 1) ** self.alpha
+
+
+def nothing_possible(limits: Limits) -> UserError:
+    """When every sequence has P = 0."""
+    return UserError(
+        f"no sequence of at most {limits.length} symbols has P > 0: {len(limits.banned)} symbols are banned, "
+        f"{len(limits.required)} required; ban or require fewer, or raise the length"
+    )

@@ -1,0 +1,140 @@
+"""A picture of a beam search as a tree (SVG): every step a column, what went on, what was dropped, what ended.
+
+A box has the symbol and S, the sum of log P up to it. Boxes with a full line went on; those with a broken line were
+the best of what was dropped; green ones ended and joined the finished list. The way of the best sequence is bold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import torch
+
+from foresay.decode.beams import Trail
+from foresay.decode.search import Found
+from foresay.text.tokens import STOP
+
+WIDE, HIGH, GAP, ROW, TOP = 118, 24, 56, 32, 58  # pixels: a box, between columns, from row to row, above the first
+DROPPED = 3  # of those that did not go on, so many are shown at every step
+STEPS = 40
+KEPT, LOST, ENDED, INK, PALE = "#ffffff", "#f4f4f4", "#d9efdc", "#222222", "#9a9a9a"
+
+
+@dataclass
+class Box:
+    """A candidate: its column, its symbol and S, its parent's place among those that went on before."""
+
+    step: int
+    parent: int
+    id: int
+    total: float
+    kind: str  # kept, dropped, ended
+    slot: int = -1  # its place among those that went on
+    row: int = 0
+
+
+def boxes_of(trail: Trail) -> list[Box]:
+    """What is drawn of each step, best first."""
+    found: list[Box] = []
+    before: list[float] = [0.0]
+    for step, (looked, kept, ends) in enumerate(trail.steps[:STEPS]):
+        own: list[Box] = []
+        for slot, total in enumerate(kept.totals[0].tolist()):
+            if total > -torch.inf:
+                own.append(Box(step, int(kept.parents[0, slot]), int(kept.ids[0, slot]), total, "kept", slot))
+        taken = {(box.parent, box.id) for box in own}
+        rest = zip(*(each[0].tolist() for each in (looked.parents, looked.ids, looked.totals)), strict=True)
+        others = [Box(step, p, id, total, "dropped") for p, id, total in rest if total > -torch.inf]
+        others = [box for box in others if (box.parent, box.id) not in taken]
+        own += sorted(others, key=lambda box: -box.total)[:DROPPED]
+        stops = ends.logs[0].tolist() if ends.logs is not None else []
+        for slot, score in enumerate(ends.scores[0].tolist()):
+            if score > -torch.inf:
+                total = (before[slot] if step else 0.0) + stops[slot]
+                own.append(Box(step, slot, STOP, total, "ended"))
+        own.sort(key=lambda box: -box.total)
+        for row, box in enumerate(own):
+            box.row = row
+        found += own
+        before = kept.totals[0].tolist()
+    return found
+
+
+def best_way(boxes: Sequence[Box], best: Found) -> set[int]:
+    """The boxes of the best sequence, followed back from its last symbol."""
+    symbols = [*best.ids, *([STOP] if best.finished else [])][:STEPS]
+    kept = {(box.step, box.slot): number for number, box in enumerate(boxes) if box.kind == "kept"}
+    for number, box in enumerate(boxes):
+        if box.step + 1 != len(symbols) or box.kind == "dropped":
+            continue
+        way = [number]
+        while boxes[way[-1]].step:
+            way.append(kept[boxes[way[-1]].step - 1, boxes[way[-1]].parent])
+        if [boxes[one].id for one in reversed(way)] == symbols:
+            return set(way)
+    return set()
+
+
+def draw(trail: Trail, best: Found, pieces: Callable[[Sequence[int]], list[str]], prompt: str) -> str:
+    """The picture as SVG."""
+    boxes = boxes_of(trail)
+    way = best_way(boxes, best)
+    rows = max((box.row for box in boxes), default=0) + 1
+    steps = max((box.step for box in boxes), default=0) + 1
+    width, height = 40 + (steps + 1) * (WIDE + GAP), TOP + rows * ROW + 24
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<text x="20" y="24" font-size="14" fill="{INK}">Beam search: boxes went on, broken ones were dropped, '
+        "green ones ended; the number is the sum of log P</text>",
+    ]
+    parts += _box(20, TOP, prompt or "<start>", "", KEPT, INK, bold=True)
+    places = {(box.step, box.slot): box for box in boxes if box.kind == "kept"}
+    for number, box in enumerate(boxes):
+        above = places.get((box.step - 1, box.parent))
+        parts.append(_edge(box, above, bold=number in way))
+    for number, box in enumerate(boxes):
+        fill = {"kept": KEPT, "dropped": LOST, "ended": ENDED}[box.kind]
+        ink = PALE if box.kind == "dropped" else INK
+        label = "end" if box.id == STOP else visible(pieces([box.id])[0])
+        x, y = _place(box)
+        parts += _box(x, y, label, f"{box.total:.2f}", fill, ink, bold=number in way, broken=box.kind == "dropped")
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _place(box: Box) -> tuple[int, int]:
+    return 20 + (box.step + 1) * (WIDE + GAP), TOP + box.row * ROW
+
+
+def _edge(box: Box, above: Box | None, *, bold: bool) -> str:
+    x, y = _place(box)
+    from_x, from_y = (20, TOP) if above is None else _place(above)
+    begin, end, middle = from_x + WIDE, x, (from_x + WIDE + x) // 2
+    a, b = from_y + HIGH // 2, y + HIGH // 2
+    ink = PALE if box.kind == "dropped" else INK
+    return (
+        f'<path d="M{begin},{a} C{middle},{a} {middle},{b} {end},{b}" fill="none" stroke="{ink}" '
+        f'stroke-width="{2.2 if bold else 0.8}"/>'
+    )
+
+
+def _box(
+    x: int, y: int, label: str, figure: str, fill: str, ink: str, *, bold: bool = False, broken: bool = False
+) -> list[str]:
+    dash = ' stroke-dasharray="4 3"' if broken else ""
+    weight = ' font-weight="bold"' if bold else ""
+    short = label if len(label) <= 10 else label[:9] + "…"
+    return [
+        f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="4" fill="{fill}" stroke="{ink}" '
+        f'stroke-width="{1.8 if bold else 0.9}"{dash}><title>{escape(label)} {figure}</title></rect>',
+        f'<text x="{x + 8}" y="{y + 16}" fill="{ink}"{weight}>{escape(short)}</text>',
+        f'<text x="{x + WIDE - 6}" y="{y + 16}" fill="{ink}" text-anchor="end" font-size="11">{figure}</text>',
+    ]
+
+
+def visible(token: str) -> str:
+    """A symbol as it can be read: blanks and line ends have signs."""
+    return token.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "''"
