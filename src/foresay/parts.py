@@ -60,6 +60,7 @@ HOMES = {
     "output": "foresay.output",
     "tree": "foresay.output.trees",
     "decoder": "foresay.decode",
+    "confusions": "foresay.decode.correct",
     "search": "foresay.decode",
     "predictor": "foresay.models",
     "objective": "foresay.models",

@@ -24,6 +24,8 @@ from foresay.data.places import own_part
 from foresay.data.prepare import prepare
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
+from foresay.decode.correct.corrector import Corrected, Corrector
+from foresay.decode.correct.saved import read_noise
 from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
@@ -224,6 +226,16 @@ class Run:
             on_step=show if on_text else None,
         )
         return [self._joined(prompt, ids, row, stops) for row in rows]
+
+    def correct(
+        self, texts: str | Sequence[str], *, noise: str | Path | None = None, number: int = 1, seed: int = 1
+    ) -> list[Corrected]:
+        """What was meant by each text, by this model and a noise model (a file of `--tune`, or the default one)."""
+        self._must_be_sequence()
+        given = [texts] if isinstance(texts, str) else texts
+        corrector = Corrector([self], None if noise is None else read_noise(noise))
+        number = fits(Size, number, "number")
+        return [corrector.correct(text, number=number, seed=seed) for text in fits(list[str], list(given), "texts")]
 
     @torch.inference_mode()
     def search(

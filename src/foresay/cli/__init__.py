@@ -4,12 +4,14 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, writing, joining, words, data, text, vocabulary, checking, claims, listing  # noqa: I001
+from foresay.cli import training, using, writing, correcting  # noqa: I001
+from foresay.cli import joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
 __all__ = [
     "checking",
     "claims",
+    "correcting",
     "data",
     "joining",
     "listing",

@@ -58,7 +58,7 @@ def score(
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
     loaded = load_run(run, device, trust)
-    for line in _lines(texts):
+    for line in read_lines(texts):
         scored = loaded.score(line)[0]
         if as_json:
             show_json(scored.as_dict(), compact=True)
@@ -68,7 +68,7 @@ def score(
             show(f"  {-log_prob:8.4f}  {_visible(token)}")
 
 
-def _lines(texts: Iterable[str]) -> Iterator[str]:
+def read_lines(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a pipe, of files, or the texts themselves; read one by one."""
     for text in texts:
         if text == "-":

@@ -1,0 +1,116 @@
+"""How well corrections do, counted by sentence.
+
+A sentence is wrong where the pair differs, changed where the corrector changed it.
+
+    detection     a wrong sentence whose changed places are exactly those that are wrong
+    correction    a wrong sentence that became the right one
+    precision     of the changed sentences, how many;  recall: of the wrong ones;  F1 = 2 P R / (P + R)
+    false alarm   a right sentence that was changed; the rate is of the right ones
+
+Beside that the sentences that are merely changed where something is wrong, and precision and recall of single changes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+RULE = (
+    "by sentence: wrong = the pair differs, changed = output differs from input; correction = a wrong sentence whose "
+    "output equals the right one; detection = a wrong sentence changed at exactly the wrong places; precision over "
+    "changed sentences, recall over wrong ones; false alarm = a right sentence that was changed, over right ones"
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One sentence: as observed, as meant, as corrected, in units."""
+
+    wrong: Sequence[str]
+    right: Sequence[str]
+    output: Sequence[str]
+
+    @property
+    def is_wrong(self) -> bool:
+        return tuple(self.wrong) != tuple(self.right)
+
+    @property
+    def changed(self) -> bool:
+        return tuple(self.output) != tuple(self.wrong)
+
+    @property
+    def mended(self) -> bool:
+        return self.is_wrong and tuple(self.output) == tuple(self.right)
+
+    @property
+    def detected(self) -> bool:
+        return self.is_wrong and places(self.wrong, self.output) == places(self.wrong, self.right)
+
+
+def places(before: Sequence[str], after: Sequence[str]) -> frozenset[int]:
+    """The places of `before` that are not the same after; a gap where something is put in counts as the next place."""
+    if len(before) == len(after):
+        return frozenset(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
+    return frozenset(
+        i for low, high, _, _ in changes(before, after) for i in range(low, max(high, low + 1))
+    )  # fmt: skip
+
+
+def changes(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
+    """Stretches that differ: begin and end before, begin and end after."""
+    blocks = difflib.SequenceMatcher(None, list(before), list(after), autojunk=False).get_opcodes()
+    return [(a, b, c, d) for tag, a, b, c, d in blocks if tag != "equal"]
+
+
+def measure(judged: Iterable[Judged]) -> dict[str, Any]:
+    """All figures and the counts behind them."""
+    found = list(judged)
+    wrong, changed = sum(one.is_wrong for one in found), sum(one.changed for one in found)
+    alarms = sum(one.changed and not one.is_wrong for one in found)
+    right = len(found) - wrong
+    single = _singles(found)
+    return {
+        "sentences": len(found),
+        "wrong": wrong,
+        "changed": changed,
+        "detection": scores(sum(one.detected for one in found), changed, wrong),
+        "correction": scores(sum(one.mended for one in found), changed, wrong),
+        "changes": scores(*single),
+        "false_alarms": alarms,
+        "false_alarm_rate": alarms / right if right else None,
+        "rule": RULE,
+    }
+
+
+def scores(hits: int, given: int, wanted: int) -> dict[str, Any]:
+    """Precision, recall and F1 of so many hits; 0 where there is nothing to divide by."""
+    precision, recall = hits / given if given else 0.0, hits / wanted if wanted else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return {"hits": hits, "precision": precision, "recall": recall, "f1": f1}
+
+
+def _singles(found: Sequence[Judged]) -> tuple[int, int, int]:
+    """Changes that are right, changes made, changes wanted: each a stretch and what it became."""
+    hits = given = wanted = 0
+    for one in found:
+        made, meant = (_spelt(one.wrong, after) for after in (one.output, one.right))
+        hits, given, wanted = hits + len(made & meant), given + len(made), wanted + len(meant)
+    return hits, given, wanted
+
+
+def _spelt(before: Sequence[str], after: Sequence[str]) -> set[tuple[int, int, tuple[str, ...]]]:
+    if len(before) == len(after):
+        return {(i, i + 1, (b,)) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b}
+    return {(low, high, tuple(after[begin:end])) for low, high, begin, end in changes(before, after)}
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson)."""
+    if not of:
+        return 0.0, 1.0
+    z, share = 1.96, hits / of
+    middle, spread = share + z * z / (2 * of), z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)

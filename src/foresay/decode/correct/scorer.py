@@ -1,0 +1,153 @@
+"""The one place where correction asks language models: log P of many variants of a sentence, and of what may follow.
+
+A unit is what a change replaces: a character, or a word where the run's tokens are words. A unit that the run does not
+know is <unk>, which stands for all of them; which one it is costs
+
+    log P(spelling | unknown) = Σ log p(letter) + log p(end)        p as in the words of the vocabulary
+                                -log V                              a character
+
+so that an unknown word has no easier way to be likely than a known one. Several runs are mixed token by token.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from foresay.errors import UserError
+from foresay.text.tokens import SPECIALS, STOP, UNK
+
+AT_ONCE = 1 << 15  # tokens scored in one batch
+KEPT = 1 << 18  # log-probabilities that are remembered
+WORDS = ("words", "blanks")
+
+
+class Scorer:
+    """Runs as one judge of sentences in units."""
+
+    def __init__(self, runs: Sequence[Any], weights: Sequence[float] | None = None):
+        self.runs, self.tokens = list(runs), runs[0].tokens
+        self.kind = self.tokens.part_name
+        self.by_word = self.kind in WORDS
+        for run in runs[1:]:
+            if run.tokens.part_name != self.kind or self.kind not in (*WORDS, "characters"):
+                raise UserError(
+                    f"{run.folder} has {run.tokens.part_name} for tokens and {runs[0].folder} has {self.kind}; several "
+                    "runs are mixed token by token: train them on the same tokens, characters, words or blanks"
+                )
+        shares = list(weights) if weights is not None else [1 / len(runs)] * len(runs)
+        if len(shares) != len(runs) or min(shares) < 0 or abs(sum(shares) - 1) > 1e-6:
+            raise UserError(f"weights {shares}; allowed: {len(runs)} that are not negative and sum to 1")
+        self.logs = [math.log(share) if share > 0 else -math.inf for share in shares]
+        pieces = self.tokens.pieces(range(len(self.tokens)))
+        direct = self.by_word or self.kind == "characters"
+        self.units: list[str] = (
+            pieces[len(SPECIALS) :]
+            if direct
+            else sorted({letter for piece in pieces[len(SPECIALS) :] for letter in piece if letter.isprintable()})
+        )
+        self.direct = direct  # each unit is a token
+        self._spelt = _letters(self.units) if self.by_word else {}
+        self._known = frozenset(self.units)
+        self._remembered: dict[tuple[str, ...], float] = {}
+        self._following: dict[tuple[str, ...], np.ndarray] = {}
+
+    def split(self, text: str) -> list[str]:
+        """The units of a text."""
+        if self.by_word:
+            return [word for chunk in text.split() for word in self.tokens.split(chunk)]
+        return list(text)
+
+    def join(self, units: Sequence[str]) -> str:
+        return self.tokens.join(units) if self.by_word else "".join(units)
+
+    def knows(self, unit: str) -> bool:
+        return unit in self._known
+
+    def forget(self) -> None:
+        self._remembered.clear()
+        self._following.clear()
+
+    def log_probs(self, variants: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """log P of each sequence of units, the end mark counted where the run counts it."""
+        new = list(dict.fromkeys(one for one in variants if one not in self._remembered))
+        if len(self._remembered) + len(new) > KEPT:
+            self._remembered.clear()
+            new = list(dict.fromkeys(variants))
+        longest = max(map(len, new), default=1) + 1
+        for begin in range(0, len(new), max(AT_ONCE // longest, 1)):
+            some = new[begin : begin + max(AT_ONCE // longest, 1)]
+            self._remembered.update(zip(some, self._scored(some), strict=True))
+        return np.array([self._remembered[one] for one in variants])
+
+    @torch.inference_mode()
+    def _scored(self, variants: Sequence[tuple[str, ...]]) -> list[float]:
+        totals = [self._by_run(run, variants) for run in self.runs]
+        if len({found.shape for found in totals}) > 1:
+            raise UserError(
+                "the runs divide the text into different tokens; give runs with the same settings of tokens"
+            )
+        mixed = totals[0] if len(totals) == 1 else np.logaddexp.reduce(
+            [found + log for found, log in zip(totals, self.logs, strict=True)], 0
+        )  # fmt: skip
+        return mixed.sum(1).tolist()
+
+    def _by_run(self, run: Any, variants: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """log P of each token (B, T); past a row's end 0, or 0 in the mixture of several."""
+        run.model.eval()
+        rows = run.tokens.encode_many([self.join(one) for one in variants])
+        ends = [STOP] if run.ends_count else []
+        lengths = np.array([len(row) + len(ends) for row in rows])
+        ids = np.full((len(rows), max(int(lengths.max(initial=0)), 1)), STOP, np.int64)
+        places = np.arange(ids.shape[1])[None]
+        mask = places < lengths[:, None]
+        ids[places < lengths[:, None] - len(ends)] = np.concatenate(rows)
+        device = run.model.device
+        found, _ = run.model.score(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
+        found = found.double().cpu().numpy()
+        for row, column in zip(*np.nonzero((ids == UNK) & mask), strict=True) if self.direct else ():
+            found[row, column] += self._spelling(variants[row][column]) if column < len(variants[row]) else 0.0
+        return found
+
+    def _spelling(self, unit: str) -> float:
+        """log P of an unknown unit among all that <unk> stands for."""
+        if not self.by_word:
+            return -math.log(max(len(self.units), 2))
+        if unit == SPECIALS[UNK]:  # the text itself says no more
+            return 0.0
+        return sum(self._spelt.get(letter, self._spelt["\0"]) for letter in unit) + self._spelt[""]
+
+    @torch.inference_mode()
+    def following(self, before: tuple[str, ...]) -> np.ndarray:
+        """P(unit | before) over `units`; even where units are no tokens of the run."""
+        if before not in self._following:
+            if not self.direct:
+                return np.full(len(self.units), 1 / len(self.units))
+            total = np.zeros(len(self.units))
+            for run, log in zip(self.runs, self.logs, strict=True):
+                log_probs, _ = run.step(self.join(before))
+                total += math.exp(log) * self._ordered(run, log_probs.double().exp().cpu().numpy())
+            if len(self._following) > KEPT // len(self.units):
+                self._following.clear()
+            self._following[before] = total / total.sum()
+        return self._following[before]
+
+    def _ordered(self, run: Any, probs: np.ndarray) -> np.ndarray:
+        """What a run gives each unit of the first one."""
+        if run is self.runs[0]:
+            return probs[len(SPECIALS) :]
+        ids = np.concatenate(run.tokens.encode_many(self.units))
+        return np.where(ids == UNK, 0.0, probs[ids])
+
+
+def _letters(words: Sequence[str]) -> dict[str, float]:
+    """log p of each letter, of any other ('\\0'), and of the end ('')."""
+    counts = Counter(letter for word in words for letter in word)
+    counts[""], counts["\0"] = len(words), 1
+    total = sum(counts.values())
+    return {letter: math.log(count / total) for letter, count in counts.items()}

@@ -1,0 +1,144 @@
+"""A noise model from pairs: counts of what was written for what, how much each kind of confusion explains, rates.
+
+    wrong   = mistaken units / units;   insert, delete, swap = how often pairs of unequal text show them / units
+    share_s = by EM: how much of the mistakes each source explains, none counted (`any` takes what no set holds)
+
+Then `weight` and `caution` are chosen on other pairs, both sides of each: the best correction F1 with false alarms
+below a bound. Those pairs must not have been counted, nor their right sides read by the language model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foresay.decode.correct.confusions import Confusions
+from foresay.decode.correct.measure import Judged, changes, measure
+from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
+
+ROUNDS = 50
+SEEN = 5  # an edit met less often in all pairs is an accident
+WEIGHTS = (0.8, 1.0, 1.2)
+CAUTIONS = (-1.0, 0.0, 1.0, 2.0, 3.0)
+
+
+@dataclass
+class Tally:
+    """What pairs of units show."""
+
+    mistaken: dict[str, Counter[str]]
+    meant: Counter[str]
+    inserted: int = 0
+    deleted: int = 0
+    swapped: int = 0
+
+
+def count(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Tally:
+    """Counts of (wrong, right) in units: of equal length place by place, else by the stretches that differ."""
+    tally = Tally({}, Counter())
+    for wrong, right in pairs:
+        tally.meant.update(right)
+        aligned = zip(wrong, right, strict=True) if len(wrong) == len(right) else _aligned(wrong, right, tally)
+        for observed, meant in _without_swaps(list(aligned), tally):
+            if observed != meant:
+                tally.mistaken.setdefault(meant, Counter())[observed] += 1
+    return tally
+
+
+def _aligned(wrong: Sequence[str], right: Sequence[str], tally: Tally) -> list[tuple[str, str]]:
+    """The units that stand against each other in stretches that differ; the rest of a stretch is put in or left out."""
+    found: list[tuple[str, str]] = []
+    for a, b, c, d in changes(wrong, right):
+        found += zip(wrong[a:b], right[c:d], strict=False)
+        tally.inserted += max((b - a) - (d - c), 0)
+        tally.deleted += max((d - c) - (b - a), 0)
+    return found
+
+
+def _without_swaps(aligned: list[tuple[str, str]], tally: Tally) -> list[tuple[str, str]]:
+    found, i = [], 0
+    while i < len(aligned):
+        (observed, meant), after = aligned[i], aligned[i + 1] if i + 1 < len(aligned) else None
+        if after is not None and observed != meant and (observed, meant) == (after[1], after[0]):
+            tally.swapped += 1
+            i += 2
+            continue
+        found.append((observed, meant))
+        i += 1
+    return found
+
+
+def learn(
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    confusions: Sequence[Confusions],
+    units: Sequence[str],
+    *,
+    strength: float = 20.0,
+) -> Noise:
+    """A noise model of the pairs, built over these units."""
+    tally = count(pairs)
+    total, half = max(sum(tally.meant.values()), 1), 0.5
+    mistakes = sum(sum(own.values()) for own in tally.mistaken.values())
+
+    def rate(seen: int) -> float:
+        return (seen + half) / (total + 1) if seen >= SEEN else 0.0
+
+    rates = Rates((mistakes + half) / (total + 1), rate(tally.inserted), rate(tally.deleted), rate(tally.swapped))
+    counted = Counted({right: dict(own) for right, own in tally.mistaken.items()}, dict(tally.meant))
+    noise = Noise(confusions, rates, None, counted, strength).build(units)
+    noise.shares = explain(noise)
+    return noise
+
+
+def explain(noise: Noise) -> dict[str, float]:
+    """The share of each source, by EM over the mistakes that were counted."""
+    names = [source.part_name for source in noise.confusions]
+    rows: list[tuple[int, list[float]]] = []
+    for right, wrongs in noise.counted.mistaken.items():
+        sets = [frozenset(source.of(right)) for source in noise.confusions]
+        for wrong, times in wrongs.items():
+            even = [1 / len(own) if wrong in own else 0.0 for own in sets]
+            rows.append((times, [*even, 1 / max(len(noise.units), 1)]))
+    shares = [1 / (len(names) + 1)] * (len(names) + 1)
+    for _ in range(ROUNDS if rows else 0):
+        taken = [0.0] * len(shares)
+        for times, own in rows:
+            parts = [share * p for share, p in zip(shares, own, strict=True)]
+            taken = [all_so_far + times * part / sum(parts) for all_so_far, part in zip(taken, parts, strict=True)]
+        shares = [(mass + 1e-3) / (sum(taken) + 1e-3 * len(taken)) for mass in taken]
+    return dict(zip([*names, ANY], shares, strict=True))
+
+
+def choose(
+    correct: Callable[[Sequence[str], Any], Sequence[str]],
+    noise: Any,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    *,
+    most_alarms: float = 0.1,
+    weights: Sequence[float] = WEIGHTS,
+    cautions: Sequence[float] = CAUTIONS,
+    tell: Callable[[float], None] = lambda share: None,
+) -> tuple[Any, list[dict[str, Any]]]:
+    """The noise with the best weight and caution on pairs and their right sides, and what each choice gave."""
+    noises = [noise.using(weight=weight, caution=caution) for weight in weights for caution in cautions]
+    judged: list[list[Judged]] = [[] for _ in noises]
+    given = [(wrong, right) for pair in pairs for wrong, right in _both_sides(*pair)]
+    for number, (wrong, right) in enumerate(given, 1):  # all choices for one text: the model is asked once
+        for own, one in zip(judged, noises, strict=True):
+            own.append(Judged(wrong, right, correct(wrong, one)))
+        tell(number / len(given))
+    tried = [
+        {"weight": one.weight, "caution": one.caution, **measure(own)} for one, own in zip(noises, judged, strict=True)
+    ]
+    fair = [i for i, one in enumerate(tried) if (one["false_alarm_rate"] or 0.0) <= most_alarms]
+    best = max(fair, key=lambda i: tried[i]["correction"]["f1"], default=None)
+    if best is None:  # none is careful enough: the most careful one
+        best = min(range(len(tried)), key=lambda i: tried[i]["false_alarm_rate"])
+    return noises[best], tried
+
+
+def _both_sides(wrong: Sequence[str], right: Sequence[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """A pair, and its right side as a sentence without mistakes."""
+    return [(wrong, right), (right, right)] if tuple(wrong) != tuple(right) else [(right, right)]

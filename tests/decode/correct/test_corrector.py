@@ -1,0 +1,179 @@
+"""Texts corrected in place: characters, words, several runs; what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foresay import start
+from foresay.decode.correct.chain import Annealing
+from foresay.decode.correct.corrector import Corrector, default_noise
+from foresay.decode.correct.keyboard import Keyboard
+from foresay.decode.correct.listed import Listed
+from foresay.decode.correct.noise import Noise, Rates
+from foresay.decode.correct.pairs import Pair
+from foresay.decode.correct.scorer import Scorer
+from foresay.errors import UserError
+from foresay.models.mixture import Mixture
+from foresay.run import Run, load
+from foresay.train.progress import Watch
+from tests.decode.correct.conftest import SmallRun, log_p
+
+LINES = [f"the {a} sees the {b} and then the {c} runs ." for a, b, c in itertools.permutations(
+    ["small cat", "old dog", "red bird", "river", "tree", "house"], 3)]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("correct")
+    (place / "text.txt").write_text("\n".join(LINES) + "\n", "utf-8")
+    data = {"train": str(place / "text.txt"), "unit": "line"}
+    for tokens in ("blanks", "characters", "subwords"):
+        settings = {"kind": tokens} | ({"size": 300} if tokens == "subwords" else {})
+        recipe = {"task": "ngram", "order": 4, "data": data, "tokens": settings}
+        start.train(recipe, out=place / tokens, device="cpu", watch=Watch())
+    return place
+
+
+def runs(folder: Path, *names: str) -> list:
+    return [load(folder / name, "cpu") for name in names]
+
+
+def test_scores_are_those_of_the_table(scorer):
+    texts = ["a", "abc", "ccab", "ba"]
+    found = scorer.log_probs([tuple(text) for text in texts])
+    assert found == pytest.approx([log_p(text) for text in texts], abs=1e-5)
+    assert scorer.following(("a",)) == pytest.approx(np.array([0.1, 0.5, 0.1]) / 0.7, abs=1e-6)
+
+
+def test_an_unknown_character_costs_its_spelling(scorer, run):
+    alone = float(run.model.score(run.model.log_probs.new_tensor([[1, 3]]).long())[0].sum())
+    assert scorer.log_probs([("z",)])[0] == pytest.approx(alone - math.log(3))
+
+
+def test_runs_are_mixed_by_token():
+    one, other = SmallRun(), SmallRun()
+    other.model.log_probs = other.model.log_probs.roll(0)
+    other.model.log_probs = (other.model.log_probs.exp() * 0.5).log()
+    mixed = Scorer([one, other], [0.25, 0.75])
+    assert mixed.log_probs([tuple("ab")])[0] == pytest.approx(log_p("ab") + 3 * math.log(0.25 + 0.375), abs=1e-5)
+    assert mixed.following(()).sum() == pytest.approx(1)
+    for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0]):
+        with pytest.raises(UserError, match="sum to 1"):
+            Scorer([one, other], wrong)
+
+
+def test_words_are_changed_in_place(folder):
+    corrector = Corrector(runs(folder, "blanks"))
+    given = "the  smal cat sees the odl dog  and then the tree runs ."
+    found = corrector.correct(given, number=3)
+    assert found.text == "the  small cat sees the old dog  and then the tree runs ."
+    assert [(one.before, one.after) for one in found.changes] == [("smal", "small"), ("odl", "old")]
+    assert [given[one.begin : one.end] for one in found.changes] == ["smal", "odl"]
+    assert found.marked() == "the  [small] cat sees the [old] dog  and then the tree runs ."
+    assert found.after < found.before and len(found.best) == 3 and found.best[0].text == found.text
+    assert found.best[0].nats == pytest.approx(found.after)
+    assert found.best[0].posterior >= found.best[1].posterior >= found.best[2].posterior
+    right = corrector.correct(LINES[7])
+    assert right.text == LINES[7] and right.changes == [] and right.before == right.after
+
+
+@pytest.mark.parametrize("wrong, right", [("tree", "trree"), ("river", "rver"), ("house", "huose")])
+def test_letters_are_put_in_left_out_and_exchanged(folder, wrong, right):
+    text = "the tree sees the river and then the house runs ."
+    found = Corrector(runs(folder, "characters")).correct(text.replace(wrong, right))
+    assert found.text == text and len(found.changes) in (1, 2)
+
+
+@pytest.mark.parametrize("chain", ["gibbs", "metropolis"])
+def test_chains_that_meet_a_place_by_chance(folder, chain):
+    corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0, patience=8))
+    assert corrector.correct("the trree sees the river .").text == "the tree sees the river ."
+
+
+def test_units_may_be_smaller_than_tokens(folder):
+    corrector = Corrector(runs(folder, "subwords"))
+    found = corrector.correct("the tree sees the rover and then the house runs .")
+    assert found.after < found.before and "river" in found.text
+
+
+def test_two_runs_and_a_noise_of_their_own(folder):
+    noise = Noise([Listed(["x,e"])], Rates(0.05))
+    corrector = Corrector(runs(folder, "characters", "characters"), noise, weights=[0.5, 0.5])
+    assert corrector.correct("thx tree sees the river and then the house runs .").text.startswith("the tree")
+
+
+def test_learning_and_choosing(folder):
+    pairs = [Pair(line.replace("sees", "seez"), line) for line in LINES[:6]]
+    corrector = Corrector(runs(folder, "characters"))
+    corrector.learn(pairs, [])
+    assert corrector.noise.counted.mistaken == {"s": {"z": 6}} and not corrector.noise.rates.edits
+    tried = corrector.choose([Pair(LINES[9].replace("sees", "seez"), LINES[9])])
+    assert max(one["correction"]["f1"] for one in tried) == 1.0
+    assert corrector.judge(Pair(LINES[8].replace("sees", "seez"), LINES[8])).mended
+    kept, unit = corrector.saved_noise()
+    assert unit == "character" and kept is corrector.noise
+    words = Corrector(runs(folder, "blanks"))
+    words.learn(pairs)
+    assert words.noise.letters.counted.mistaken == {"s": {"z": 6}} and words.saved_noise()[1] == "word"
+
+
+def test_the_noise_fits_the_text(folder):
+    assert [one.part_name for one in default_noise(Scorer(runs(folder, "blanks"))).confusions] == ["keyboard"]
+
+
+@pytest.mark.parametrize(
+    "text, says", [("", "is empty"), ("  ", "is empty"), ("日本", "knows nothing"), ("a" * 501, "501")]
+)
+def test_bad_texts(folder, text, says):
+    with pytest.raises(UserError, match=says) as error:
+        Corrector(runs(folder, "characters")).correct(text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_with_a_window_takes_no_longer_text():
+    run = SmallRun()
+    run.context = 12
+    with pytest.raises(UserError, match="8 units; allowed: up to 7 a line"):
+        Corrector([run], Noise([], Rates())).correct("abcabcab")
+
+
+def test_tokens_that_do_not_mix(folder):
+    with pytest.raises(UserError, match="token by token"):
+        Corrector(runs(folder, "characters", "blanks"))
+
+
+def test_an_lstm_drives_it_too(trained):
+    run = load(trained, "cpu")
+    corrector = Corrector([run], Noise([Keyboard()], Rates(0.05)))
+    found = corrector.correct("the cat sees")
+    assert found.after <= found.before
+    assert found.before == pytest.approx(run.score("the cat sees")[0].nats, rel=1e-5)
+    assert found.after == pytest.approx(run.score(found.text)[0].nats, rel=1e-5)
+
+
+def test_a_run_corrects(folder):
+    (run,) = runs(folder, "blanks")
+    found = run.correct(["the smal cat sees the old dog .", LINES[3]], number=2)
+    assert found[0].text == "the small cat sees the old dog ." and found[1].text == LINES[3] and len(found[0].best) == 2
+    with pytest.raises(UserError, match="number=0"):
+        run.correct("the cat", number=0)
+
+
+def test_a_mixture_of_models_drives_it_too(folder):
+    (run,) = runs(folder, "characters")
+    mixed = Run(run.folder, run.recipe, run.tokens, Mixture([run.model, run.model]))
+    text = "the tree seez the river and then the house runs ."
+    one, other = Corrector([run]).correct(text), Corrector([mixed]).correct(text)
+    assert one.text == other.text != text and one.after == pytest.approx(other.after, rel=1e-5)
+
+
+def test_word_vectors_are_no_language_model():
+    run = SmallRun()
+    run.model.sequence = False
+    with pytest.raises(UserError, match="small is no language model"):
+        Corrector([run])
