@@ -11,6 +11,7 @@ from foresay import parts
 from foresay.decode.generate import NEVER, generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.text.tokens import PAD, START, STOP
+from tests.decode.models import told
 
 V = 13
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -112,6 +113,13 @@ def test_what_no_text_has_is_never_written(encoder, decoder: Decoder):
     assert not {symbol for row in written for symbol in row} & {*NEVER, STOP}
     likes_them = Told(lambda text: list(NEVER))
     assert all(set(row) <= set(range(5, V)) for row in generate(likes_them, [[]] * 4, decoder, length=5))
+
+
+@pytest.mark.parametrize("decoder", [Greedy(), Sample(), Sample(top_k=3), Sample(top_p=0.5, min_p=0.1, typical=0.9)])
+def test_where_nothing_can_follow_a_text_ends(decoder):
+    """After 6 every symbol has P = 0."""
+    model = told({START: {5: 1.0}, 5: {6: 1.0}})
+    assert generate(model, [[], [5], [6]], decoder, length=4) == [[5, 6], [6], []]
 
 
 def test_stops_at_stop_and_without_it():

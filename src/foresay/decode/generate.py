@@ -87,7 +87,7 @@ def _write(
         noise = gumbel(own, step, log_probs.shape[1]) if decoder.draws else log_probs
         chosen, clear = decoder.choose(log_probs, texts[:, : begun.shape[1] + step], noise, margin)
         sure &= clear | ~alive
-        alive &= chosen != STOP
+        alive &= (chosen != STOP) & (log_probs.amax(1) > -torch.inf)  # where nothing can follow, a text ends too
         texts.scatter_(1, sizes.clamp(max=texts.shape[1] - 1)[:, None], torch.where(alive, chosen, PAD)[:, None])
         sizes += alive
         if on_step and alive.any():
