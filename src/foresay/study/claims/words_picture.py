@@ -1,4 +1,4 @@
-"""Lines with intervals over seeds, in panels: the pictures of the claims on word vectors."""
+"""Lines with intervals over seeds, in panels: the pictures of most claims."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Panel:
     ticks: Mapping[Any, str] = field(default_factory=dict)
     legend: str | tuple[float, float] = "best"
     bounds: tuple[float | None, float | None] = (None, None)
+    powers: bool = False  # y on a scale of powers of ten
+    over: str = "seeds"  # what the intervals are over
 
 
 def draw(panels: Sequence[Panel]) -> Any:
@@ -68,6 +70,8 @@ def _draw_line(axes: Any, name: str, line: Mapping[Any, Sequence[float]], look: 
 def _finish(axes: Any, panel: Panel) -> None:
     if panel.doubling:
         axes.set_xscale("log", base=2)
+    if panel.powers:
+        axes.set_yscale("log")
     if panel.ticks:
         axes.set_xticks(list(panel.ticks), list(panel.ticks.values()))
         axes.minorticks_off()
@@ -81,5 +85,5 @@ def _finish(axes: Any, panel: Panel) -> None:
     plain(axes, panel.title)
     if len(panel.lines) > 1:
         several = any(len(values) > 1 for line in panel.lines.values() for values in line.values())
-        title = "95 % interval over seeds" if several else None
+        title = f"95 % interval over {panel.over}" if several else None
         axes.legend(frameon=False, loc=panel.legend, fontsize=9, title=title, alignment="left")
