@@ -340,7 +340,9 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
             "smoothing other than none gives them some"
         )
     elif not valid["loss"] < guessing:
-        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): lower train.lr")
+        counted = "steps" not in results
+        remedy = "lower the order, give more text, or use another smoothing" if counted else "lower train.lr"
+        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
     if valid["unknown"] > 0.005:
         watch.note(
             f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
