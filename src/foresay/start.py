@@ -284,7 +284,7 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
         model.fit(prepared.train, tell, how)
     for note in model.notes:
         watch.note(note)
-    seconds, tokens = time.perf_counter() - began, len(prepared.train)
+    seconds, tokens = time.perf_counter() - began - getattr(model, "compiling", 0.0), len(prepared.train)
     lines: list[dict[str, Any]] = [
         {"step": n, "tokens": n * tokens, "seconds": round(epoch.seconds, 3), "loss": epoch.loss}
         for n, epoch in enumerate(model.history, 1)
