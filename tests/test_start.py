@@ -398,6 +398,8 @@ def test_what_a_person_should_know_is_said(tiny: dict) -> None:
     notes = Notes()
     train(tiny, ["train.steps=24", "train.optimizer=sgd", "train.lr=100.0", "train.clip=null"], out="wild", watch=notes)
     assert any("is no better than guessing (3." in note and "lower train.lr" in note for note in notes.notes)
+    start._warn({"valid": {"impossible": 0, "loss": 9.0, "unknown": 0.0}, "vocabulary": 31}, counted := Notes())
+    assert counted.notes[0].endswith("(3.43): lower the order, give more text, or use another smoothing")
     train(tiny, ["tokens={kind: characters, size: 12}"], out="few", watch=(few := Notes()))
     share = json.loads(Path("few/results.json").read_text())["valid"]["unknown"]
     assert share > 0.1 and any(f"{100 * share:.1f} % of the validation tokens are <unk>" in note for note in few.notes)

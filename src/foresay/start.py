@@ -284,7 +284,7 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
         model.fit(prepared.train, tell, how)
     for note in model.notes:
         watch.note(note)
-    seconds, tokens = time.perf_counter() - began, len(prepared.train)
+    seconds, tokens = time.perf_counter() - began - getattr(model, "compiling", 0.0), len(prepared.train)
     lines: list[dict[str, Any]] = [
         {"step": n, "tokens": n * tokens, "seconds": round(epoch.seconds, 3), "loss": epoch.loss}
         for n, epoch in enumerate(model.history, 1)
@@ -340,7 +340,9 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
             "smoothing other than none gives them some"
         )
     elif not valid["loss"] < guessing:
-        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): lower train.lr")
+        counted = "steps" not in results
+        remedy = "lower the order, give more text, or use another smoothing" if counted else "lower train.lr"
+        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
     if valid["unknown"] > 0.005:
         watch.note(
             f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "

@@ -45,7 +45,11 @@ def test_a_mixture_is_better_than_its_members(call: Commands, folder: Path) -> N
     assert len(shown) == 3 and shown[-1].startswith("together perplexity")
 
 
-def test_what_cannot_be_mixed(call: Commands, folder: Path) -> None:
+def test_what_cannot_be_mixed(call: Commands, folder: Path, tmp_path: Path) -> None:
+    run = foresay.train("skipgram", ["size=4", "epochs=1", "tokens.size=40"], out=tmp_path / "sg", watch=Watch())
+    assert call.refused("mix", run.folder, run.folder) == (
+        f"{run.folder} holds word-vectors, which know no probability of a text; mix language models"
+    )
     assert call.refused("mix", folder / "1") == "one run is no mixture; give two or more"
     assert "has another vocabulary than" in call.refused("mix", folder / "1", folder / "other")
 
@@ -63,6 +67,9 @@ def test_what_cannot_be_exported(call: Commands, folder: Path, tmp_path: Path) -
     assert "is a ngram; allowed: a run of task word-vectors" in call.refused("export", folder / "3", "--to", "glove")
     assert "is a language-model; an ARPA file holds n-grams" in call.refused(
         "export", folder / "lstm", "--to", "arpa", "--out", tmp_path / "model.arpa"
+    )
+    assert call.refused("export", folder / "3", "--to", "arpa", "--which", "foo") == (
+        "--which foo with --to arpa; it is for word vectors: leave it out"
     )
     assert "is no folder" in call.refused("export", folder / "3", "--to", "arpa", "--out", tmp_path / "no" / "a.arpa")
     assert not list(tmp_path.iterdir())

@@ -100,17 +100,31 @@ def test_map(call: Commands, vectors: WordVectors, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "m.svg").read_text()
     (tmp_path / "groups").write_text("".join(f"{word}\tgroup{n % 2}\n" for n, word in enumerate(vectors.words)))
     told = call("words", "v.vec", "map", "--method", "pca", "--colour", "groups", "--json")
-    assert json.loads(told.out) == {"picture": "map.png"} and (tmp_path / "map.png").exists()
+    assert json.loads(told.out) == {"picture": "v-map.png", "words": 5, "missing": []}
+    assert (tmp_path / "v-map.png").exists()
     assert "allowed: a name that ends in .png, .svg, .html" in call.refused(
         "words", "v.vec", "map", "--out", "m.pdf", "--method", "pca"
     )
-    assert "none cannot be read" in call.refused("words", "v.vec", "map", "--colour", "none", "--method", "pca")
+    refused = call.refused("words", "v.vec", "map", "--colour", "none", "--method", "pca", "--force")
+    assert "none cannot be read" in refused
+
+
+def test_a_map_is_not_written_over_and_says_what_it_lacks(call: Commands, vectors: WordVectors, tmp_path: Path) -> None:
+    (tmp_path / "v-map.png").write_text("mine")
+    lines = [f"{word}\tg\n" for word in [*vectors.words, "frog", "newt"]]
+    (tmp_path / "groups").write_text("".join(lines))
+    asked = ("words", "v.vec", "map", "--method", "pca", "--colour", "groups")
+    assert call.refused(*asked).startswith("v-map.png exists; allowed: a new place")
+    assert (tmp_path / "v-map.png").read_text() == "mine"
+    said = call(*asked, "--force").error.splitlines()
+    assert said == ["2 words have no vector and are not drawn, such as 'frog'", "v-map.png is written"]
+    assert json.loads(call(*asked, "--force", "--json").out)["missing"] == ["frog", "newt"]
 
 
 @pytest.mark.parametrize(
     ("to", "name"),
     [
-        ("word2vec", "run.txt"),
+        ("word2vec", "run.vec"),
         ("word2vec-binary", "run.bin"),
         ("glove", "run.glove.txt"),
         ("safetensors", "run.safetensors"),
@@ -123,6 +137,24 @@ def test_export(call: Commands, tmp_path: Path, to: str, name: str) -> None:
     assert np.array_equal(WordVectors.load(name).matrix, WordVectors.load("run").matrix)
     assert call("export", "run", "--to", to, "--out", "o.x", "--which", "output").code == 0
     assert np.array_equal(WordVectors.load("o.x").matrix, WordVectors.load("run", which="output").matrix)
+
+
+def test_an_export_lies_beside_its_run_and_writes_over_nothing(call: Commands, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    run_folder(tmp_path / "runs" / "my", tensors())
+    (tmp_path / "my.txt").write_text("my text")
+    assert call("export", "runs/my", "--to", "word2vec").error == "runs/my.vec is written\n"
+    for place in ("runs/my.vec", "my.txt"):
+        kept = (tmp_path / place).read_bytes()
+        refused = call.refused("export", "runs/my", "--to", "word2vec", "--out", place)
+        assert refused == f"{place} exists; allowed: a new place: give another --out, or --force to write over it"
+        assert (tmp_path / place).read_bytes() == kept
+    assert call("export", "runs/my", "--to", "glove", "--out", "my.txt", "--force").code == 0
+    assert WordVectors.load("my.txt").words == WordVectors.load("runs/my").words
+    assert call.refused("export", "runs/my", "--to", "word2vec", "--out", "runs", "--force") == (
+        "runs is a folder; word2vec is one file: give --out runs/my.vec"
+    )
+    assert call.refused("export", "runs/my", "--to", "projector", "--out", "runs").startswith("runs exists")
 
 
 def test_export_for_the_projector(call: Commands, tmp_path: Path) -> None:

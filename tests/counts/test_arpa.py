@@ -102,6 +102,16 @@ def test_models_that_do_not_back_off_have_none(tmp_path: Path, name: str) -> Non
     assert not list(tmp_path.iterdir())
 
 
+def test_a_stopped_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(arpa, "_blocks", stop)
+    with pytest.raises(KeyboardInterrupt):
+        arpa.write(tmp_path / "model.arpa", made(), WORDS)
+    assert not list(tmp_path.iterdir())
+
+
 def test_words_with_blanks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'a b', which is empty or has blanks"):
         arpa.write(tmp_path / "model.arpa", made(), [*WORDS[:-1], "a b"])
@@ -115,6 +125,10 @@ BROKEN = {
     "a huge count": (BY_HAND.replace("ngram 2=3", "ngram 2=99999999999999"), "and 99999999999999 were declared"),
     "a negative count": (BY_HAND.replace("ngram 2=3", "ngram 2=-3"), "line 4: 'ngram 2=-3' is not 'ngram 2=COUNT'"),
     "orders out of turn": (BY_HAND.replace("ngram 2=3", "ngram 3=3"), "'ngram 3=3' is not 'ngram 2=COUNT'"),
+    "too high an order": (
+        "\\data\\\n" + "".join(f"ngram {n}=1\n" for n in range(1, 66)),
+        "has n-grams of more than 64 words; allowed: up to 64",
+    ),
     "a section missing": (BY_HAND.replace("\\2-grams:", "\\3-grams:"), "stands where .2-grams: should"),
     "cut off": (BY_HAND[: BY_HAND.index("yes </s>")], "line 16: 1 things in a line"),
     "no end": (BY_HAND.replace("\\end\\", ""), "no .end.: the file is cut off"),

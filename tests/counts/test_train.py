@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from foresay import parts
+from foresay.counts import train as training
 from foresay.counts.count import TOKEN_BYTES
 from foresay.counts.smoothing import Absolute, Smoothing
 from foresay.counts.train import train
@@ -71,6 +72,10 @@ def test_pruning_needs_shorter_contexts() -> None:
         train(flat(TEXT), V, 2, smoothing("add"), prune=0.01)
 
 
-def test_an_order_longer_than_any_text() -> None:
+def test_an_order_longer_than_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "count", lambda *_: pytest.fail("counted before it was refused"))
+    for block in (1, 2, 3, 100):
+        monkeypatch.setattr(training, "BLOCK", block)
+        assert training.longest_document(flat(TEXT), 9) == 5
     with pytest.raises(UserError, match=r"order 6, but no document has 6 words.*the longest has 5; use"):
         train(flat(TEXT), V, 6, Absolute(0.5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from foresay.counts.smoothing import WittenBell
 from foresay.counts.words import WordModel
+from foresay.errors import UserError
 from foresay.text.tokens import STOP, UNK
 
 LINES = ["the cat sat on the mat", "the dog sat", "", "a cat <unk> the dog", "the cat sat"] * 3
@@ -46,6 +48,31 @@ def test_there_and_back(tmp_path: Path) -> None:
     again = WordModel.read(tmp_path / "model.arpa.gz")
     texts = ["the dog sat on a zebra", "the cat"]
     np.testing.assert_allclose(again.score(texts), model.score(texts), atol=1e-5)
+
+
+def test_a_smoothing_by_its_name() -> None:
+    named, given = WordModel.train(LINES, 3, "witten-bell"), WordModel.train(LINES, 3, WittenBell())
+    assert named.score(LINES).tolist() == given.score(LINES).tolist()
+
+
+MISTAKES = {
+    "smoothing": (
+        lambda: WordModel.train(LINES, 2, "foo"),
+        "smoothing='foo' is no smoothing; allowed: absolute, add, katz",
+    ),
+    "a string": (lambda: WordModel.train("a b\nc"), r"'a b\\nc' is one string; allowed: a list of lines"),
+    "a string scored": (lambda: WordModel.train(LINES, 2).score("the cat"), "'the cat' is one string"),
+    "order": (lambda: WordModel.train(LINES, 0), "order=0; allowed: an integer > 0"),
+    "nothing": (lambda: WordModel.train([]), "the text is empty; give one line or more"),
+    "perplexity": (lambda: WordModel.train(LINES, 2).perplexity([]), "no lines have no perplexity; give one or more"),
+}
+
+
+@pytest.mark.parametrize(("call", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(UserError, match=said) as raised:
+        call()
+    assert "\n" not in str(raised.value)
 
 
 def test_torch_stays_out() -> None:

@@ -41,7 +41,10 @@ def test_rows_are_matched_by_word(name: str, settings: dict) -> None:
     assert table[2].tolist() == [4, 5, 6, 7] and table[4].tolist() == [0, 1, 2, 3]
     assert torch.equal(table[[0, 1, 3]], random[[0, 1, 3]])
     assert embedding.weight().requires_grad == (not settings)
-    assert embedding.notes == [f"2 of 5 symbols begin with their vectors of {name}, the others at random"]
+    rest = (
+        "; the other 3 begin at random and stay so, for the table is frozen" if settings else ", the others at random"
+    )
+    assert embedding.notes == [f"2 of 5 symbols begin with their vectors of {name}{rest}"]
 
 
 def test_a_run_of_word_vectors(tmp_path: Path) -> None:

@@ -135,3 +135,8 @@ def test_progress_is_told(tmp_path: Path):
 
 def test_what_is_worth_knowing_is_noted(tmp_path: Path):
     assert "too few" in fitted(tmp_path, [[5, 6, 5, 6, 7], [6, 6]], order=2).notes[0]
+
+
+def test_a_cut_that_falls_is_refused_at_once():
+    with pytest.raises(UserError, match=r"cut \[5, 1\] with order 3: a number for 2-grams, 3-grams and so on"):
+        Ngram(order=3, cut=[5, 1])

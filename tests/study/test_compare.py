@@ -158,3 +158,9 @@ def test_without_validation_there_is_nothing_to_compare(tmp_path, corpus):
     assert "holds out nothing to compare on" in refused(
         write(tmp_path, corpus)[2:], ["data.share=0"], out=tmp_path / "out"
     )
+
+
+def test_word_vectors_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="skipgram learns word vectors, which know no probability of a text"):
+        compare(["lstm", "skipgram"], out=tmp_path / "out", watch=Watch())
+    assert not list(tmp_path.iterdir())

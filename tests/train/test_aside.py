@@ -27,6 +27,11 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 def test_tensors_are_written_the_same_way(tmp_path: Path) -> None:
     write_tensors(tmp_path / "a.safetensors", {"turned": torch.arange(6.0).view(2, 3).T})
     assert torch.equal(load_file(tmp_path / "a.safetensors")["turned"], torch.arange(6.0).view(2, 3).T)
+    write_file(tmp_path / "b.json", b"{}")
+    modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    umask = os.umask(0o22)
+    os.umask(umask)
+    assert modes == {0o666 & ~umask}
     with pytest.raises(OSError, match="No such file"):
         write_tensors(tmp_path / "nowhere" / "a.safetensors", {"w": torch.ones(1)})
 

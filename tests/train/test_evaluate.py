@@ -135,6 +135,17 @@ def test_tokens_that_are_held_for_impossible_are_counted(tmp_path: Path) -> None
     assert about["perplexity_interval"] == [math.inf, math.inf]
 
 
+def test_an_impossible_unknown_token_leaves_the_known_ones_measured(tmp_path: Path) -> None:
+    text = prepared_text(tmp_path / "text.txt", "abab" * 5 + "c", Characters(min_count=2))
+    seen = prepared_text(tmp_path / "seen.txt", "abab" * 5, text.tokens)
+    model = Ngram(order=1, smoothing="none")
+    model.build(len(text.tokens))
+    model.fit(seen.train)
+    measured = evaluate(model, Streams(rows=1, chunk=7), text.train)
+    assert measured.loss == math.inf and measured.impossible == 1
+    assert measured.known_loss == pytest.approx((20 * math.log(21 / 10) + math.log(21)) / 21)  # 10 a, 10 b, the end
+
+
 def test_evaluation_leaves_no_trace(model: Task, document: Prepared) -> None:
     done: list[float] = []
     random = torch.get_rng_state()

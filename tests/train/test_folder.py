@@ -92,6 +92,16 @@ def test_a_run_killed_before_its_recipe_can_be_resumed_and_its_left_overs_go(tmp
         assert there is False and not (tmp_path / ".recipe.yaml.4711").exists()
 
 
+def test_a_run_killed_before_anything_was_kept_begins_anew(tmp_path: Path) -> None:
+    for name in (".lock", ".tokenizer.json.4711"):
+        (tmp_path / name).write_text("")
+    with opened(tmp_path, resume=False) as there:
+        assert there is False and [path.name for path in tmp_path.iterdir()] == [".lock"]
+    (tmp_path / "tokenizer.json").write_text("mine")
+    with pytest.raises(UserError, match="exists; allowed: a new folder"):
+        opened(tmp_path, resume=False).__enter__()
+
+
 def test_a_folder_in_use_is_refused_and_unharmed(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "recipe.yaml").write_text("theirs")

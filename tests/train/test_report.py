@@ -62,6 +62,17 @@ def test_without_validation_the_card_says_so(tiny: dict, tmp_path: Path) -> None
     assert "No validation text was held out." in text and "curve.png" not in text
 
 
+@pytest.mark.parametrize(("name", "what"), [("ngram", "An n-gram model"), ("skipgram", "Word vectors")])
+def test_what_is_fitted_as_a_whole_has_no_steps(name: str, what: str, tmp_path: Path) -> None:
+    recipe = recipes.complete(recipes.read(name))
+    write_card(tmp_path, recipe, RESULTS)
+    text = (tmp_path / "README.md").read_text("utf-8")
+    assert f"\n{what} trained with Foresay" in text
+    whole = recipe.as_dict()
+    del whole["train"]
+    assert yaml.safe_load(text.split("```yaml\n")[1].split("```")[0]) == whole
+
+
 def test_results_are_valid_json(tmp_path: Path) -> None:
     write_results(tmp_path, RESULTS | {"valid": VALID | {"loss": math.nan}})
     text = (tmp_path / "results.json").read_text()

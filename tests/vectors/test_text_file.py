@@ -58,6 +58,17 @@ def test_words_of_every_kind() -> None:
     assert load("1 1\n7 5\n").words == ["7"]
 
 
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_words_with_blanks_as_in_glove_840b(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "BLOCK", block)
+    text = ". . . 1 2 3\nthe 4 5 6\nat name@x.com 7 8 9\n\n. .\t. . -1 0 .5\n3 1 2 3\n"
+    found = load(text)
+    assert found.words == [". . .", "the", "at name@x.com", ". . . .", "3"]
+    assert found.matrix.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, 0, 0.5], [1, 2, 3]]
+    assert [load(text, most=most).words for most in (1, 2, 3)] == [found.words[:most] for most in (1, 2, 3)]
+    assert load("-1 3\n5 -2\n").words == ["-1", "5"]  # of width 1
+
+
 BROKEN = {
     "too few words": (TEXT.replace("3 2", "4 2", 1), "line 1: 4 words are declared, and 3 stand there"),
     "too many words": (TEXT.replace("3 2", "2 2", 1), "line 1: 2 words are declared, and more stand there"),
@@ -80,7 +91,15 @@ BROKEN = {
     "too few numbers": (TEXT.replace("2 .25", "2"), "line 3: 1 numbers after 'of', and 2 are needed"),
     "too many numbers": (TEXT.replace("2 .25", "2 .25 7"), "line 3: more than 2 numbers after 'of'"),
     "ragged by turns": (GLOVE.replace("2 .25", "2").replace("4", "4 4"), "line 2: 1 numbers after 'of'"),
-    "a word with a blank": (GLOVE.replace("of", "o f"), "line 2: 'f' after 'o' should be a finite number"),
+    "a word with a blank": (TEXT.replace("of", "o f"), "line 3: 'f' after 'o' should be a finite number"),
+    "a blank before a bad number": (GLOVE.replace("of 2", "o f x"), "line 2: 'f' after 'o' should be a finite number"),
+    "too many numbers and no header": (GLOVE.replace("2 .25", "2 .25 7"), "line 2: more than 2 numbers after 'of'"),
+    "a word with a blank twice": (
+        GLOVE.replace("of", "o f") + "o  f 1 2\n",
+        "line 4: the word 'o f' stands there twice",
+    ),
+    "a negative count": (TEXT.replace("3 2", "-1 2", 1), "line 1: '-1 2' is not 'WORDS WIDTH': two whole numbers of 1"),
+    "a negative width": (TEXT.replace("3 2", "3 -2", 1), "line 1: '3 -2' is not 'WORDS WIDTH'"),
     "only blanks": (" \n\n", "line 1: b'' is neither"),
     "a header alone": ("3 2\n", "line 1: 3 words of 2 numbers are declared, and the file has only 4 bytes"),
 }

@@ -36,6 +36,13 @@ def test_it_is_a_dictionary(vectors: WordVectors) -> None:
     assert foresay.WordVectors is WordVectors
 
 
+def test_it_is_a_mapping(vectors: WordVectors) -> None:
+    assert list(vectors.keys()) == vectors.words == list(dict(vectors))
+    assert all(np.array_equal(value, vectors[word]) for word, value in vectors.items()) and len(vectors.values()) == 6
+    assert vectors == vectors and vectors != WordVectors(vectors.words, vectors.matrix)
+    assert hash(vectors) != hash(None)
+
+
 def test_the_matrix_cannot_be_changed_by_accident(vectors: WordVectors) -> None:
     with pytest.raises(ValueError, match="read-only"):
         vectors.matrix[0] = 0
@@ -149,6 +156,15 @@ def test_questions_that_are_none(vectors: WordVectors) -> None:
         vectors.near(np.array([1, np.inf, 0]))
     with pytest.raises(UserError, match="2 words have no odd one; give three or more"):
         vectors.odd(["king", "man"])
+    with pytest.raises(UserError, match="the word 'king' is given twice; give each word once"):
+        vectors.odd(["king", "king", "man"])
+    with pytest.raises(UserError, match="among=2, and the word 'woman' stands in place 3; allowed: words among them"):
+        vectors.analogy("man", "king", "woman", among=2)
+    with pytest.raises(UserError, match=r"a question of shape \(\); allowed: finite vectors of width 3"):
+        vectors.near(5)
+    for given in (0, None):
+        with pytest.raises(UserError, match=f"{given} is no word; allowed: a word, or a list of words"):
+            vectors[given]  # pyright: ignore[reportArgumentType]
     with pytest.raises(UserError, match="method='mul'; allowed: add, multiply"):
         vectors.analogy("man", "king", "woman", method="mul")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UserError, match="which='in'; allowed"):

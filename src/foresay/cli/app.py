@@ -31,6 +31,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda; by default the GPU when there is one.")]
 Encoding = Annotated[str | None, typer.Option(help="Of the text files, such as latin-1; by default utf-8.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Run the code that RUN brings along, if it does.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. encoder.size=512")]
 
 
@@ -75,6 +76,14 @@ def load_run(run: Path, device: str | None, trust: bool) -> Run:
     return load(run, device, trust=trust)
 
 
+def check_free(path: Path, force: bool) -> Path:
+    """A place to write to, refused where what lies there would be lost."""
+    taken = any(path.iterdir()) if path.is_dir() else path.exists()
+    if taken and not force:
+        raise UserError(f"{path} exists; allowed: a new place: give another --out, or --force to write over it")
+    return path
+
+
 def show(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
@@ -85,7 +94,15 @@ def say(text: str) -> None:
 
 
 def show_json(value: Any, *, compact: bool = False) -> None:
-    show(json.dumps(value, ensure_ascii=False, indent=None if compact else 1))
+    """JSON has no NaN and no infinity: null in their place."""
+    indent = None if compact else 1
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        from foresay.train.progress import without_nan  # with torch, which most commands on words do without
+
+        text = json.dumps(without_nan(value), ensure_ascii=False, indent=indent)
+    show(text)
 
 
 def rich(thing: Any) -> None:

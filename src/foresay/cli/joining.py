@@ -7,12 +7,12 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
 from foresay.errors import UserError
 
 ENDINGS = {  # what a run can be written as
     "arpa": ".arpa",
-    "word2vec": ".txt",
+    "word2vec": ".vec",
     "word2vec-binary": ".bin",
     "glove": ".glove.txt",
     "projector": "-projector",
@@ -51,13 +51,22 @@ def export(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="By default RUN and the form's ending; .gz packs it.")
     ] = None,
-    which: Annotated[str, typer.Option(help="Of word vectors: input, output, or both side by side.")] = "input",
+    which: Annotated[
+        str | None, typer.Option(help="Of word vectors: input (as by default), output, or both side by side.")
+    ] = None,
+    force: Force = False,
     trust: Trust = False,
 ) -> None:
     """A run as a file of other tools."""
     if to not in ENDINGS:
         raise UserError(f"--to {to}; allowed: {', '.join(ENDINGS)}")
-    path = out if out is not None else Path(f"{run.name}{ENDINGS[to]}")
+    beside = run if run.name not in ("", "..") else run.resolve()
+    path = out if out is not None else Path(f"{beside}{ENDINGS[to]}")
+    if to != "projector" and path.is_dir():
+        raise UserError(f"{path} is a folder; {to} is one file: give --out {path / f'{beside.name}{ENDINGS[to]}'}")
+    check_free(path, force)
+    if to == "arpa" and which is not None:
+        raise UserError(f"--which {which} with --to arpa; it is for word vectors: leave it out")
     if to == "arpa":
         from foresay.export import arpa
 
@@ -65,5 +74,5 @@ def export(
     else:
         from foresay.vectors.word_vectors import WordVectors
 
-        WordVectors.load(run, which=cast("Any", which)).save(path, to)
+        WordVectors.load(run, which=cast("Any", which or "input")).save(path, to)
     say(f"{path} is written")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from foresay.cli.app import Json, app, say, show, show_json
+from foresay.cli.app import Force, Json, app, check_free, say, show, show_json
 
 if TYPE_CHECKING:
     from foresay.vectors.questions import Answers
@@ -149,9 +149,10 @@ def map_(
     asked: Annotated[
         list[str] | None, typer.Argument(metavar="[WORD]...", help="By default the most frequent.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="PICTURE", help=".png, .svg, or .html to move about in.")] = Path(
-        "map.png"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PICTURE", help=".png, .svg, or .html to move about in; by default beside RUN|FILE."),
+    ] = None,
     method: Annotated[str, typer.Option(help="tsne, umap or pca.")] = "tsne",
     number: Number = 500,
     colour: Annotated[
@@ -159,18 +160,25 @@ def map_(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed, the same map.")] = 1,
     which: Which = "input",
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Draw the words as points of a plane."""
     from foresay.study.maps import draw_map, read_groups
 
+    place = cast("Path", context.obj)
+    beside = place.resolve() if place.is_dir() else place.with_suffix("")
+    path = check_free(out if out is not None else place.parent / f"{beside.name}-map.png", force)
     shown: Any = colour if colour in (None, "frequency") else read_groups(colour)
     chosen: Any = method
-    draw_map(load(context, which), out, method=chosen, words=asked or None, number=number, colour=shown, seed=seed)
+    vectors = load(context, which)
+    found = draw_map(vectors, path, method=chosen, words=asked or None, number=number, colour=shown, seed=seed)
     if as_json:
-        show_json({"picture": str(out)})
-    else:
-        say(f"{out} is written")
+        show_json({"picture": str(path), "words": len(found.words), "missing": found.missing})
+        return
+    if found.missing:
+        say(f"{len(found.missing):,} words have no vector and are not drawn, such as {found.missing[0]!r}")
+    say(f"{path} is written")
 
 
 def listed(found: list[tuple[str, float]]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -49,13 +50,16 @@ def write(path: str | Path, table: Table, words: Sequence[str]) -> None:
     encoded = [word.encode() for word in spelt]
     sizes = np.diff(table.orders[1:])
     sizes[0] = _shown(table).sum()
-    aside = path.with_name(path.name + ".tmp")
-    with gzip.open(aside, "wb", PACKING) if path.suffix == ".gz" else aside.open("wb") as file:
-        file.write(b"\\data\\\n")
-        file.writelines(b"ngram %d=%d\n" % (n, size) for n, size in enumerate(sizes, 1))
-        file.writelines(_blocks(table, encoded))
-        file.write(b"\n\\end\\\n")
-    aside.replace(path)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with gzip.open(aside, "wb", PACKING) if path.suffix == ".gz" else aside.open("wb") as file:
+            file.write(b"\\data\\\n")
+            file.writelines(b"ngram %d=%d\n" % (n, size) for n, size in enumerate(sizes, 1))
+            file.writelines(_blocks(table, encoded))
+            file.write(b"\n\\end\\\n")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _shown(table: Table) -> np.ndarray:
@@ -126,7 +130,9 @@ class _Reader:
         declared: list[int] = []
         while (line := self.line()) is not None and line.startswith("ngram "):
             name, _, count = line.removeprefix("ngram ").partition("=")
-            if name.strip() != str(len(declared) + 1) or not count.strip().isdecimal() or len(declared) >= MOST:
+            if len(declared) >= MOST:
+                raise UserError(f"{self.path} has n-grams of more than {MOST} words; allowed: up to {MOST}")
+            if name.strip() != str(len(declared) + 1) or not count.strip().isdecimal():
                 raise self.wrong(f"{line!r} is not 'ngram {len(declared) + 1}=COUNT'")
             declared.append(int(count))
         words = ["<pad>", SPECIAL[UNK], SPECIAL[START], SPECIAL[STOP], "<mask>"]

@@ -1,6 +1,6 @@
 """An n-gram model with its words: lines of text in, log-probabilities out, without torch.
 
-model = WordModel.train(lines, order=5)        or  WordModel.read("model.arpa.gz")
+model = WordModel.train(lines, order=5)        or  WordModel.read("model.arpa.gz"), WordModel.load("runs/kn")
 model.score(["the cat sat", "sat the cat"])    natural logarithms, one for each line, its end counted
 model.write("model.arpa")
 """
@@ -12,20 +12,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from foresay.counts import arpa
+from foresay import parts
+from foresay.counts import arpa, run_folder
 from foresay.counts.count import LIMIT, Flat
-from foresay.counts.smoothing import ModifiedKneserNey, Smoothing
+from foresay.counts.smoothing import Smoothing
 from foresay.counts.table import Table
 from foresay.counts.threads import in_parts
 from foresay.counts.train import train
+from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
 if TYPE_CHECKING:
+    from foresay.kernels.ngram.walk import Walk
     from foresay.kernels.ngram.words import Text, Words
+
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True)
@@ -34,31 +39,37 @@ class WordModel:
 
     table: Table
     words: Sequence[str]
+    place: Path | None = None  # where the table lies that is still to be checked
 
     @classmethod
     def train(
         cls,
         lines: Iterable[str],
         order: int = 5,
-        smoothing: Smoothing | None = None,
+        smoothing: Smoothing | str | None = None,
         *,
         cut: Sequence[int] = (),
         prune: float = 0.0,
         limit: int = LIMIT,
     ) -> WordModel:
-        """Counts lines, each a text of its own; an empty one too, which says that a text may end at once."""
+        """Counts lines, each a text of its own; an empty one too, which says that a text may end at once.
+
+        `smoothing` is one of foresay.counts.smoothing, or its name; by default modified-kneser-ney.
+        """
+        order = parts.fits(parts.Size, order, "order")
+        smoothing = parts.make("smoothing", smoothing if smoothing is not None else "modified-kneser-ney")
+        assert isinstance(smoothing, Smoothing)
         words: list[str] = [*SPECIALS]
         known = _numbers_of(SPECIALS)
         ids: list[np.ndarray] = []
-        for line in lines:
-            parts = line.split()
-            for word in parts:
+        for line in _lines(lines):
+            split = line.split()
+            for word in split:
                 if word not in known:
                     known[word] = len(words)
                     words.append(word)
-            ids.append(np.array([*map(known.__getitem__, parts), STOP], np.int32))
+            ids.append(np.array([*map(known.__getitem__, split), STOP], np.int32))
         text = Flat(np.concatenate(ids) if ids else np.zeros(0, np.int32))
-        smoothing = smoothing or ModifiedKneserNey()
         table, _ = train(text, len(words), order, smoothing, cut=cut, prune=prune, limit=limit)
         return cls(table, words)
 
@@ -66,6 +77,12 @@ class WordModel:
     def read(cls, path: str | Path) -> WordModel:
         """The model of an ARPA file, plain or packed."""
         return cls(*arpa.read(path))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> WordModel:
+        """The model of an n-gram run of words between blanks; its table stays on the disk."""
+        place = Path(folder).expanduser()
+        return cls(*run_folder.read(place), place)
 
     def write(self, path: str | Path) -> None:
         """The model as an ARPA file, packed where its name ends with .gz."""
@@ -75,7 +92,8 @@ class WordModel:
         """log P of each line and its end."""
         from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-        text, words, table, start = _text(lines), self._spelt, self.table.walk, self.table.start
+        lines = _lines(lines)
+        text, words, table, start = _text(lines), self._spelt, self._walk, self.table.start
         found = np.zeros(len(lines))
 
         def score(low: int, high: int) -> None:
@@ -89,11 +107,20 @@ class WordModel:
 
     def perplexity(self, lines: Sequence[str]) -> float:
         """Of all words of the lines and their ends."""
+        if not len(lines):
+            raise UserError("no lines have no perplexity; give one or more")
         return math.exp(-self.score(lines).sum() / len(self.ids(lines)))
 
     def ids(self, lines: Sequence[str]) -> np.ndarray:
         """The ids of lines, each with STOP at its end; words are what Python's `split` gives."""
         return _find(_text(lines), 0, len(lines), self._spelt)[0]
+
+    @cached_property
+    def _walk(self) -> Walk:
+        wrong = None if self.place is None else self.table.what_is_wrong(len(self.words))
+        if wrong is not None:
+            raise UserError(f"{self.place} is damaged or not of one run: {wrong} does not fit; copy it again")
+        return self.table.walk
 
     @cached_property
     def _spelt(self) -> Words:
@@ -112,6 +139,13 @@ class WordModel:
         found = kernel.Words(slots, eights, begins, UNK, STOP)
         kernel.place_words(ids, lengths, found)
         return found
+
+
+def _lines(lines: Given) -> Given:
+    """Lines, which one string is not."""
+    if isinstance(lines, (str, bytes)):
+        raise UserError(f"{lines[:20]!r} is one string; allowed: a list of lines: text.splitlines()")
+    return lines
 
 
 def _text(lines: Sequence[str]) -> Text:

@@ -55,7 +55,7 @@ class Lookup(Embedding):
         else:
             vectors = self._at_random(vocabulary)
             if self.pretrained is not None:
-                self.notes = [fill(vectors, self.pretrained, self.symbols)]
+                self.notes = [fill(vectors, self.pretrained, self.symbols, frozen=self.frozen)]
         self.table = nn.Parameter(vectors, requires_grad=not self.frozen)
 
     def _at_random(self, vocabulary: int) -> Tensor:

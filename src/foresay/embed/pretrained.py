@@ -45,7 +45,7 @@ def read_in_order(path: str, vocabulary: int, size: int) -> Tensor:
     return vectors
 
 
-def fill(table: Tensor, path: str, symbols: Sequence[str] | None) -> str:
+def fill(table: Tensor, path: str, symbols: Sequence[str] | None, *, frozen: bool = False) -> str:
     """Puts the vectors of a file's words in the place of their symbols' rows (V, D); how many there were, in words."""
     places, vectors = matched(path, symbols)
     if vectors.shape[1] != table.shape[1]:
@@ -54,7 +54,13 @@ def fill(table: Tensor, path: str, symbols: Sequence[str] | None) -> str:
             f"set size={vectors.shape[1]}, or give other vectors"
         )
     table[places] = vectors
-    return f"{len(places):,} of {len(table):,} symbols begin with their vectors of {path}, the others at random"
+    found, rest = (
+        f"{len(places):,} of {len(table):,} symbols begin with their vectors of {path}",
+        len(table) - len(places),
+    )
+    if frozen and rest:
+        return f"{found}; the other {rest:,} begin at random and stay so, for the table is frozen"
+    return f"{found}, the others at random"
 
 
 def matched(path: str, symbols: Sequence[str] | None) -> tuple[list[int], Tensor]:

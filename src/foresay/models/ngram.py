@@ -15,7 +15,7 @@ from torch import Tensor
 from foresay.counts.count import count
 from foresay.counts.smoothing import Add, Smoothing
 from foresay.counts.table import Table, build
-from foresay.counts.train import train
+from foresay.counts.train import check_cut, train
 from foresay.data.batch import Batch
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
@@ -45,6 +45,7 @@ class Ngram(Task):
         memory: Size = 1024,
     ):
         super().__init__()
+        check_cut(cut or [], order)
         self.order, self.smoothing, self.cut, self.prune, self.memory = order, smoothing, cut or [], prune, memory
         self.notes: list[str] = []  # what a person should know of it
 

@@ -71,6 +71,9 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
 def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watch) -> None:
     """Every mistake is said before the first model is trained; only models of one text can be compared."""
     checked = {name: start.check(recipes.complete(raw), place) for name, raw in raws.items()}
+    for name, recipe in checked.items():
+        if not recipe.task.sequence:
+            raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
     found = {name: recipe.as_dict() for name, recipe in checked.items()}
     first, *others = found
     data = found[first]["data"]

@@ -41,6 +41,10 @@ def mix(runs: Sequence[Run]) -> Mixed:
     """Weights from the first run's validation text, perplexities on its test text, or on the second half where it has
     none. All runs must have been trained on one prepared vocabulary."""
     first = runs[0]
+    for run in runs:
+        if not run.model.sequence:
+            name = run.recipe.task.part_name
+            raise UserError(f"{run.folder} holds {name}, which know no probability of a text; mix language models")
     for other in runs[1:]:
         if other.tokens.pieces(range(len(other.tokens))) != first.tokens.pieces(range(len(first.tokens))):
             raise UserError(

@@ -65,7 +65,10 @@ def write_flushed(path: Path, data: bytes) -> str:
 def write_tensors_flushed(path: Path, named: dict[str, Tensor]) -> str:
     """Writes a safetensors file through to the disk, in place; its SHA-256."""
     try:
+        path.touch()
+        mode = path.stat().st_mode  # of a new file here; the library's own are for their owner alone
         save_file({key: tensor.contiguous().cpu() for key, tensor in named.items()}, path)
+        path.chmod(mode)
     except SafetensorError as error:  # it wraps the operating system's error in words
         raise OSError(errno.EIO, str(error), str(path)) from None
     with path.open("rb+") as file:

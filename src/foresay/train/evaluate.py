@@ -81,13 +81,13 @@ def evaluate(
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
     counts: list[np.ndarray] = []
     tokens = unknown = impossible = 0
-    of_unknown = 0.0
+    of_known = 0.0
     for found in _measured(model, batches, shards):
         sums.append(found.sums)
         counts.append(found.counts)
         tokens += int(found.counts.sum())
         unknown += found.unknown
-        of_unknown += found.of_unknown
+        of_known += found.of_known
         impossible += found.impossible
         if on_progress:
             on_progress(tokens / len(shards))
@@ -104,7 +104,7 @@ def evaluate(
         bits_per_character=bits / (shards.characters * share),
         bits_per_byte=bits / (shards.bytes * share),
         unknown=unknown / tokens,
-        known_loss=(nats - of_unknown) / (tokens - unknown) if unknown < tokens else math.nan,
+        known_loss=of_known / (tokens - unknown) if unknown < tokens else math.nan,
         impossible=impossible,
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
@@ -117,7 +117,7 @@ class _Batch:
     sums: np.ndarray  # -log P, summed over each row
     counts: np.ndarray  # the rows' real lengths
     unknown: int  # targets that are <unk>
-    of_unknown: float  # -log P of those
+    of_known: float  # -log P of the others; by itself, for what is infinite leaves nothing to subtract from
     impossible: int
 
 
@@ -131,7 +131,7 @@ def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[_Batch]
         nats = -log_probs.double().cpu()
         unknown = batch.targets.cpu() == UNK  # padding is another symbol
         impossible = int(nats.isposinf().sum())
-        yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[unknown].sum()), impossible)
+        yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[~unknown].sum()), impossible)
 
 
 def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:

@@ -69,7 +69,7 @@ def opened(folder: Path, *, resume: bool) -> Iterator[bool]:
 
 
 def _check_free(folder: Path, resume: bool) -> None:
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if not folder.exists() or (folder.is_dir() and all(_nothing_of_a_run(path) for path in folder.iterdir())):
         return
     if not folder.is_dir() or not resume:
         raise UserError(
@@ -80,6 +80,11 @@ def _check_free(folder: Path, resume: bool) -> None:
         strange = [path.name for path in folder.iterdir() if path.name not in begun and not _left_here(path)]
         if strange:
             raise UserError(f"{folder} is no run but holds {sorted(strange)[0]}; give another --out")
+
+
+def _nothing_of_a_run(path: Path) -> bool:
+    """Whether this is all that is left of a run that was killed before anything was kept: its lock, files aside."""
+    return path.name == ".lock" or _left_here(path)
 
 
 def _begun_code(folder: Path) -> list[Path]:

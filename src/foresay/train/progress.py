@@ -192,6 +192,6 @@ def without_nan(value: Any) -> Any:
     """A value for JSON, which has no NaN and no infinity: null in their place."""
     if isinstance(value, dict):
         return {key: without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

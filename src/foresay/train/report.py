@@ -13,6 +13,7 @@ from foresay.recipe import Recipe
 from foresay.train.aside import write_file
 from foresay.train.folder import trust_for
 from foresay.train.progress import Metrics, without_nan
+from foresay.yaml12 import dump
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
 
@@ -47,6 +48,9 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
             f"| bits per byte | {valid['bits_per_byte']:.4f} |\n"
             f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )
+    settings, fitted = recipe.as_dict(), hasattr(recipe.task, "fit")
+    if fitted:  # by counting or in epochs of its own: no optimiser, steps and batches
+        del settings["train"]
     trust = trust_for(folder)
     curve = "\n![loss against time](curve.png)\n" if "steps" in results or "epochs" in results else ""
     use = _use_of_words(folder) if "epochs" in results else _use(folder, trust)
@@ -55,7 +59,7 @@ library_name: foresay
 ---
 # {folder.name}
 
-A {recipe.task.part_name} trained with Foresay {__version__}: {results["parameters"]:,} parameters,
+{_what(recipe.task.part_name)} trained with Foresay {__version__}: {results["parameters"]:,} parameters,
 {results["vocabulary"]:,} symbols ({recipe.tokens.part_name}), {results["train_tokens"]:,} training tokens,
 {results["seconds"]:.1f} seconds of training on {results["device"]}.
 
@@ -67,11 +71,17 @@ A {recipe.task.part_name} trained with Foresay {__version__}: {results["paramete
 {use}
 ## Recipe
 
-Every setting, with the defaults filled in. `foresay train recipe.yaml` repeats the run.
+Every setting{" that was used" if fitted else ""}, with the defaults filled in.
+`foresay train recipe.yaml` repeats the run.
 
 ```yaml
-{recipe.as_yaml()}```
+{dump(settings)}```
 """
+
+
+def _what(task: str) -> str:
+    named = {"ngram": "An n-gram model", "word-vectors": "Word vectors"}
+    return named.get(task, f"A {task.replace('-', ' ')}")
 
 
 def _use(folder: Path, trust: str) -> str:

@@ -4,7 +4,8 @@
     the 0.418 0.24968 -0.41242 ...
     of 0.70853 0.57088 -0.4716 ...
 
-The numbers are written with nine digits, which give the same float32 again.
+The numbers are written with nine digits, which give the same float32 again. Some of GloVe's own words have blanks
+(". . ." and "at name@domain.com" of glove.840B): without a first line, the last D fields are the numbers of a word.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ from foresay.vectors.opening import LOOK, Source, written
 
 MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 LONGEST = 1 << 26  # bytes of a line, at most
+BLANK = re.compile(rb"[ \t\r]+")
+LIMIT = 2.0**128 - 2.0**103  # from here on a float32 rounds to infinity
+LOOKED = 100  # lines, at most, to find one whose word has no blanks
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SIGNED = re.compile(rb"[+-]?\d+[ \t]+[+-]?\d+")
 _DECLARED = re.compile(rb"[ \t]*(\d{1,30})[ \t]+(\d{1,30})[ \t\r]*")
 
 
@@ -39,7 +45,7 @@ def read(source: Source, most: int | None = None) -> tuple[list[str], np.ndarray
         source.check_declared(*said, least=2 * width + 1)
     gathered, passed = Gathered(source, width), 0
     for block in _lines(source, skip=said is not None):
-        passed += _take(gathered, block, passed + (said is not None), most)
+        passed += _take(gathered, block, passed + (said is not None), most, blanks=said is None)
         if most is not None and len(gathered.words) >= most:
             return gathered.words, gathered.matrix()
         if said is not None and len(gathered.words) > said[0]:
@@ -53,13 +59,28 @@ def read(source: Source, most: int | None = None) -> tuple[list[str], np.ndarray
 
 
 def _width(source: Source, head: bytes) -> int:
-    """The width of a file that does not say it: the numbers of its first line."""
-    line, end, _ = head.removeprefix(MARK).lstrip(b" \t\r\n").partition(b"\n")
+    """The width of a file that does not say it: the numbers of its first line that is one word and numbers."""
+    line, end, rest = head.removeprefix(MARK).lstrip(b" \t\r\n").partition(b"\n")
     if not end and len(head) == LOOK:
         raise source.wrong("line 1", f"it is longer than {LOOK} bytes: these are no vectors")
     if len(line.split()) < 2:
         raise source.wrong("line 1", f"{line[:40]!r} is neither 'WORDS WIDTH' nor a word and its numbers")
-    return len(line.split()) - 1
+    following = [fields for one in rest.split(b"\n")[:-1] if (fields := _fields(one))]
+    if following and _SIGNED.fullmatch(line.strip()) and len(following[0]) != 2:
+        raise source.wrong("line 1", f"{line.strip().decode()!r} is not 'WORDS WIDTH': two whole numbers of 1 or more")
+    for fields in [_fields(line), *following[:LOOKED]]:
+        if len(fields) > 1 and all(_is_number(one) for one in fields[1:]):
+            return len(fields) - 1
+    return len(_fields(line)) - 1
+
+
+def _fields(line: bytes) -> list[bytes]:
+    return [field for field in BLANK.split(line) if field]
+
+
+def _is_number(field: bytes) -> bool:
+    """Whether it is a number that a float32 can hold."""
+    return _NUMBER.fullmatch(field) is not None and abs(float(field)) < LIMIT
 
 
 def _lines(source: Source, *, skip: bool) -> Iterator[bytes]:
@@ -80,21 +101,47 @@ def _lines(source: Source, *, skip: bool) -> Iterator[bytes]:
         yield left + b"\n"
 
 
-def _take(gathered: Gathered, block: bytes, before: int, most: int | None) -> int:
-    """Takes the rows of a block of lines, `before` of which came earlier; how many lines it has."""
+def _take(gathered: Gathered, block: bytes, before: int, most: int | None, *, blanks: bool) -> int:
+    """Takes the rows of a block of lines, `before` of which came earlier; how many lines it has.
+
+    With `blanks`, words may have some.
+    """
     from foresay.kernels import numbers as kernel  # numba takes a second to import
 
-    width = gathered.rows.shape[1]
-    room = len(block) // (2 * width + 2) + 1  # no line is shorter; one more, for a line that is wrong
-    room = room if most is None else min(room, most - len(gathered.words))
-    values, spans = np.empty((room, width), np.float32), np.empty((room, 3), np.int64)
-    rows, line, at, wrong = kernel.read_rows(np.frombuffer(block, np.uint8), values, spans)
-    if wrong != kernel.FINE:
-        begin, end = spans[rows, :2]
-        raise gathered.source.wrong(f"line {before + line + 1}", _complaint(block, begin, end, at, width, wrong))
-    found = [block[begin:end] for begin, end, _ in spans[:rows].tolist()]
-    gathered.add(found, values[:rows], lambda row: f"line {before + int(spans[row, 2]) + 1}")
-    return line
+    width, first, lines = gathered.rows.shape[1], 0, 0
+    while first < len(block):
+        room = (len(block) - first) // (2 * width + 2) + 1  # no line is shorter; one more, for a line that is wrong
+        room = room if most is None else min(room, most - len(gathered.words))
+        values, spans = np.empty((room, width), np.float32), np.empty((room, 3), np.int64)
+        rows, line, at, wrong = kernel.read_rows(np.frombuffer(block, np.uint8)[first:], values, spans)
+        found = [block[first + begin : first + end] for begin, end, _ in spans[:rows].tolist()]
+        passed = before + lines + 1
+        gathered.add(found, values[:rows], lambda row, spans=spans, passed=passed: f"line {passed + spans[row, 2]}")
+        lines += line
+        if wrong == kernel.FINE:
+            break
+        begin, end = (first + int(place) for place in spans[rows, :2])
+        stop = block.index(b"\n", begin)
+        spelt = _spelt(block[begin:stop], width) if blanks else None
+        if spelt is None:
+            at += 0 if wrong == kernel.TOO_FEW else first  # there it is how many
+            complaint = _complaint(block, begin, end, at, width, wrong)
+            raise gathered.source.wrong(f"line {before + lines + 1}", complaint)
+        where = f"line {before + lines + 1}"
+        gathered.add([spelt[0]], spelt[1], lambda _, where=where: where)
+        first, lines = stop + 1, lines + 1
+        if most is not None and len(gathered.words) >= most:
+            break
+    return lines
+
+
+def _spelt(line: bytes, width: int) -> tuple[bytes, np.ndarray] | None:
+    """The word with blanks and the numbers of a line; None where it is no such line: a last piece is no number."""
+    fields = _fields(line)
+    word, numbers = fields[:-width], fields[-width:]
+    if len(word) < 2 or _is_number(word[-1]) or not all(_is_number(one) for one in numbers):
+        return None
+    return b" ".join(word), np.array([[float(one) for one in numbers]], np.float32)
 
 
 def _complaint(block: bytes, begin: int, end: int, at: int, width: int, wrong: int) -> str:

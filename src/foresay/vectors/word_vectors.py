@@ -6,13 +6,13 @@
     vectors.analogy("man", "king", "woman")              # man is to king as woman is to ?
     vectors.save("vectors.safetensors")
 
-Words stand in order of falling frequency where that is known. `in`, `len` and iteration are of the words that have a
-row; with a spelling (character n-grams) every other word has a vector too.
+Words stand in order of falling frequency where that is known. `in`, `len`, `keys`, `items` and iteration are of the
+words that have a row; with a spelling (character n-grams) every other word has a vector too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -35,7 +35,7 @@ Near = list[tuple[str, float]]
 Default = TypeVar("Default")
 
 
-class WordVectors:
+class WordVectors(Mapping[str, np.ndarray]):
     """Unique `words` and a `matrix` (V, D) of finite numbers, a row for each; `counts` (V,) where they are known."""
 
     def __init__(
@@ -82,6 +82,9 @@ class WordVectors:
         """gensim's KeyedVectors with copies of these."""
         return keyed.to_gensim(self)
 
+    __eq__ = object.__eq__  # a dictionary's would compare every number
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -98,9 +101,11 @@ class WordVectors:
         """The vector (D,) of a word, or those of a list of words (N, D); a word without one is an UnknownWord."""
         if isinstance(word, str):
             return self._vector(word)
+        if not isinstance(word, Sequence):
+            raise UserError(f"{word!r} is no word; allowed: a word, or a list of words")
         return np.array([self._vector(one) for one in word], np.float32).reshape(-1, self.width)
 
-    def get(self, word: str, default: Default = None) -> np.ndarray | Default:
+    def get(self, word: str, default: Default = None) -> np.ndarray | Default:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The vector of a word, or `default` where it has none."""
         try:
             return self._vector(word)
@@ -177,15 +182,23 @@ class WordVectors:
         """
         number, among = fits(Size, number, "number"), None if among is None else fits(Size, among, "among")
         analogy.check_method(method)
-        scores = analogy.scores(self.unit[:among], unit_rows(self[[a, b, c]]), method)
+        asked, own = unit_rows(self[[a, b, c]]), [self.row(word) for word in (a, b, c)]
+        for word, row in zip((a, b, c), own, strict=True):
+            if among is not None and (row is None or row >= among):
+                place = "has no row" if row is None else f"stands in place {row + 1:,}"
+                raise UserError(f"among={among}, and the word {word!r} {place}; allowed: words among them: raise it")
+        scores = analogy.scores(self.unit[:among], asked, method)
         rows = largest(scores[None], number + 3)[0]
-        return self._named(rows, scores[rows], [self.row(word) for word in (a, b, c)], number)
+        return self._named(rows, scores[rows], own, number)
 
     def odd(self, words: Sequence[str]) -> str:
         """The word that is farthest from the mean of all their unit vectors."""
         words = fits(list[str], list(words), "words")
         if len(words) < 3:
             raise UserError(f"{len(words)} words have no odd one; give three or more")
+        twice = next((word for place, word in enumerate(words) if word in words[:place]), None)
+        if twice is not None:
+            raise UserError(f"the word {twice!r} is given twice; give each word once")
         unit = unit_rows(self[words])
         return words[int((unit @ unit.mean(0)).argmin())]
 
@@ -210,4 +223,4 @@ class WordVectors:
 
 
 def _are_words(question: Any) -> bool:
-    return not isinstance(question, np.ndarray) and all(isinstance(one, str) for one in question)
+    return isinstance(question, Sequence) and all(isinstance(one, str) for one in question)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from foresay.kernels.word_vectors import walk
 from foresay.models.word_vectors import learn
 from foresay.models.word_vectors.objective import Hierarchical, Negative
 from foresay.models.word_vectors.predictor import Cbow, SkipGram
@@ -46,6 +47,21 @@ def test_learning_lowers_the_loss_and_says_where_it_is(tmp_path, monkeypatch, de
     shares = [done for done, _ in said]
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1.0)
     assert said[-1][1] == f"epoch 6 of 6, loss {losses[-2]:.4f}"
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_compiling_is_said_and_learns_nothing(tmp_path, deterministic):
+    course, said = course_of(tmp_path / "text", SkipGram(), Negative(), threads=2), []
+    before = [np.array(table) for table in course.tables]
+    taken = learn.make_ready(course, deterministic=deterministic, tell=lambda done, text: said.append((done, text)))
+    assert said == [(0.0, "compiling")] and taken > 0
+    assert all(np.array_equal(one, other) for one, other in zip(before, course.tables, strict=True))
+    if not hasattr(walk.walk, "signatures"):  # the compiler is off
+        return
+    loop = walk.walk_together if deterministic else walk.walk
+    known = len(loop.signatures)
+    learn.learn(course, deterministic=deterministic, tell=nothing)
+    assert len(loop.signatures) == known  # nothing is left to compile
 
 
 def test_the_rate_falls_in_a_straight_line(tmp_path, monkeypatch):

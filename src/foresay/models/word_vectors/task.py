@@ -73,6 +73,7 @@ class WordVectorTask(Task):
         self.sample, self.epochs, self.lr, self.spelling = sample, epochs, lr, spelling
         self.notes: list[str] = []
         self.history: list[cpu.Epoch] = []
+        self.compiling = 0.0  # seconds, which are none of training
 
     def build(self, vocabulary: int) -> None:
         assert isinstance(self.predict, Predictor) and isinstance(self.objective, Objective)
@@ -122,6 +123,7 @@ class WordVectorTask(Task):
             if gpu.can(course.world) and not how.deterministic:
                 return gpu.learn(course, self.vectors.device, tell=tell)
             self.notes.append("learnt on the CPU: the GPU knows skipgram and cbow with drawn words, not deterministic")
+        self.compiling = cpu.make_ready(course, deterministic=how.deterministic, tell=tell)
         return cpu.learn(course, deterministic=how.deterministic, tell=tell)
 
     def loops_can(self) -> bool:
