@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import foresay
 from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS
 from foresay.vectors.spelling import Spelling
@@ -86,8 +87,13 @@ def test_character_ngrams(tmp_path: Path) -> None:
 
 def test_what_is_no_run_of_word_vectors(tmp_path: Path) -> None:
     folder = tmp_path / "run"
+    run_folder(folder, tensors(), task="ngram")
+    with pytest.raises(
+        UserError, match="run is a ngram; allowed: a run of task word-vectors or language-model, or a f"
+    ):
+        WordVectors.load(folder)
     run_folder(folder, tensors(), task="language-model")
-    with pytest.raises(UserError, match="run is a language-model; allowed: a run of task word-vectors, or a file"):
+    with pytest.raises(UserError, match="run is a language-model that keeps no input vectors; allowed: which=input"):
         WordVectors.load(folder)
     (folder / "config.json").write_text("{")
     with pytest.raises(UserError, match=r"config.json is damaged or not of Foresay"):
@@ -95,6 +101,15 @@ def test_what_is_no_run_of_word_vectors(tmp_path: Path) -> None:
     run_folder(folder, tensors(), sha256={})
     with pytest.raises(UserError, match="is not finished; train it to its end: foresay train --resume"):
         WordVectors.load(folder)
+
+
+def test_the_table_of_a_language_model(trained: Path) -> None:
+    """In the order of its vocabulary, without the marks."""
+    run, vectors = foresay.load(trained, "cpu"), WordVectors.load(trained)
+    assert vectors.words == run.tokens.pieces(range(5, len(run.tokens))) and vectors.counts is None
+    assert np.array_equal(vectors["t"], run.model.embedding.table[run.tokens.encode("t")[0]].detach().numpy())
+    with pytest.raises(UserError, match="keeps no output vectors; allowed: which=input"):
+        WordVectors.load(trained, which="output")
 
 
 def test_a_broken_run(tmp_path: Path) -> None:

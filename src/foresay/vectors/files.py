@@ -49,7 +49,8 @@ def parts_of(path: Path, most: int | None, which: Which) -> dict[str, Any]:
         if not run_folder.is_run(path):
             raise UserError(f"{path} is no run: it has no config.json; give the folder of a run, or a file of vectors")
         words, matrix, counts, spelling = run_folder.read(path, which)
-        return {"words": words[:most], "matrix": matrix[:most], "counts": counts[:most], "spelling": spelling}
+        counts = None if counts is None else counts[:most]
+        return {"words": words[:most], "matrix": matrix[:most], "counts": counts, "spelling": spelling}
     if which != "input":
         raise UserError(f"which={which!r} is for the folder of a run; the file {path} holds one vector for each word")
     with opened(path) as source:

@@ -2,6 +2,7 @@
 
     model.safetensors   vectors (V, D) float32   outputs (V, D), or another number of rows   counts (V,) int64
                         pieces (buckets, D), where it was trained with character n-grams
+                        embedding.table (V, D) of a language model
     recipe.yaml         spelling: {shortest, longest, buckets}
 
 The marks that every vocabulary begins with are left out, and so are words that training never saw. The tokeniser's
@@ -24,9 +25,9 @@ from foresay.vectors.spelling import Spelling
 from foresay.vectors.tensors_file import Tensors
 from foresay.yaml12 import parse
 
-TASK, MODEL = "word-vectors", "model.safetensors"
+TASK, NEURAL, MODEL = "word-vectors", "language-model", "model.safetensors"
 Which = Literal["input", "output", "both"]
-Read = tuple[list[str], np.ndarray, np.ndarray, Spelling | None]
+Read = tuple[list[str], np.ndarray, np.ndarray | None, Spelling | None]
 
 
 def is_run(path: Path) -> bool:
@@ -35,10 +36,12 @@ def is_run(path: Path) -> bool:
 
 def read(folder: Path, which: Which) -> Read:
     """Words by falling count, their vectors and counts, and the n-grams where there are some."""
-    _check_config(folder)
+    task = _check_config(folder)
     tensors, tokens = Tensors(folder / MODEL), open_tokens(folder)
-    vectors, counts = tensors.rows("vectors"), tensors["counts"]
     words = tokens.pieces(range(len(tokens)))
+    if task == NEURAL:
+        return _embedding(folder, tensors, words, which)
+    vectors, counts = tensors.rows("vectors"), tensors["counts"]
     if not len(words) == len(vectors) == len(counts) or counts.dtype != np.int64 or counts.ndim != 1:
         shapes = f"vectors {vectors.shape}, counts {counts.shape}"
         raise UserError(f"{folder / MODEL} is not of this run: {len(words)} symbols, but {shapes}; copy it again")
@@ -50,15 +53,30 @@ def read(folder: Path, which: Which) -> Read:
     return [words[row] for row in kept.tolist()], matrix, _rows(counts, kept), spelling
 
 
-def _check_config(folder: Path) -> None:
+def _embedding(folder: Path, tensors: Tensors, words: list[str], which: Which) -> Read:
+    """The table that a language model has learnt, in the order of its vocabulary."""
+    if "embedding.table" not in tensors or which != "input":
+        raise UserError(
+            f"{folder} is a {NEURAL} that keeps no {which} vectors; allowed: which=input, of one with a table"
+        )
+    vectors = tensors.rows("embedding.table")
+    if len(vectors) != len(words):
+        raise UserError(
+            f"{folder / MODEL} is not of this run: {len(words)} symbols, but {len(vectors)} vectors; copy it again"
+        )
+    return words[len(SPECIALS) :], vectors[len(SPECIALS) :], None, None
+
+
+def _check_config(folder: Path) -> str:
+    """The task of a run that is whole."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text("utf-8"))
         task, hashes = config["task"], dict(config["sha256"])
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         raise UserError(f"{path} is damaged or not of Foresay; give the folder of a run, or a file") from None
-    if task != TASK:
-        raise UserError(f"{folder} is a {task}; allowed: a run of task {TASK}, or a file of vectors")
+    if task not in (TASK, NEURAL):
+        raise UserError(f"{folder} is a {task}; allowed: a run of task {TASK} or {NEURAL}, or a file of vectors")
     if MODEL not in hashes:
         raise UserError(f"{folder} is not finished; train it to its end: foresay train --resume {folder}")
     for name in ("tokenizer.json", "text.json", MODEL):
@@ -66,6 +84,7 @@ def _check_config(folder: Path) -> None:
             raise UserError(f"{folder / name} is missing; copy it back")
         if name != MODEL and hashlib.sha256((folder / name).read_bytes()).hexdigest() != hashes.get(name):
             raise UserError(f"{folder / name} is damaged: its SHA-256 is not config.json's; copy it again")
+    return task
 
 
 def _kept(counts: np.ndarray) -> np.ndarray:
