@@ -37,7 +37,7 @@ def test_the_sample_recipe_completes_and_comes_back():
     first = complete(read(parse(SAMPLE, "sample")))
     told = first.as_dict()
     assert told["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 1.0}
-    output = {"kind": "softmax", "tied": True, "bias": True, "bound": None}
+    output = {"kind": "softmax", "tied": True, "bias": True, "bound": None, "begin": "zero"}
     assert told["encoder"]["layers"] == 2 and told["output"] == output
     train = told["train"]
     assert train["steps"] == 2000 and train["optimizer"]["lr"] == 0.002 and train["optimizer"]["kind"] == "adamw"
