@@ -37,7 +37,7 @@ def told_of(found: list[Any]) -> list[tuple[list[int], bool]]:
     return [(one.ids, one.finished) for one in found]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), limits, st.sampled_from([0.0, 0.6, 1.0, 2.0]), st.sampled_from([0.5, 1.0, 2.0]))
 def test_wide_enough_is_exhaustive(seed, limits, alpha, temperature):
     """Every outcome, in the same order, with the same score; or the same refusal."""
@@ -56,7 +56,7 @@ def test_wide_enough_is_exhaustive(seed, limits, alpha, temperature):
         assert [one.score for one in own] == pytest.approx([one.score for one in wanted], abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), limits, st.sampled_from([0.0, 1.0]), st.integers(1, 3))
 def test_the_sure_rule_loses_nothing(seed, limits, alpha, best):
     """Wide enough, it gives the best of all though it may stop early."""
@@ -70,7 +70,7 @@ def test_the_sure_rule_loses_nothing(seed, limits, alpha, best):
 
 
 @every
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 1000), length=st.integers(1, 12))
 def test_width_one_is_greedy(kind, seed, length):
     model, prompts = KINDS[kind](seed), [[A, B], [], [C]]
@@ -79,7 +79,7 @@ def test_width_one_is_greedy(kind, seed, length):
 
 
 @every
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     width=st.sampled_from([2, 4]),
@@ -101,7 +101,7 @@ def test_a_prompt_is_on_its_own_in_any_batch(kind, seed, width, groups, required
 
 
 @every
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 1000), alpha=st.sampled_from([0.0, 0.6, 1.3]), temperature=st.sampled_from([0.7, 1.0]))
 @torch.no_grad()
 def test_scores_add_up(kind, seed, alpha, temperature):

@@ -38,7 +38,9 @@ def drive(forks: Forks, recipe: dict, out: Path, *kills: str, device: str = "cpu
         assert code == (-signal.SIGKILL if kill else 0), error
 
 
-@pytest.mark.parametrize("batches", [STREAMS, BUCKETS], ids=["streams", "buckets"])
+@pytest.mark.parametrize(
+    "batches", [pytest.param(STREAMS, id="streams"), pytest.param(BUCKETS, id="buckets", marks=pytest.mark.slow)]
+)
 def test_killed_four_times_equals_left_alone(tiny: dict, batches: dict, tmp_path: Path, forks: Forks) -> None:
     drive(forks, settings(tiny, batches, workers=0), tmp_path / "alone")
     alone = (tmp_path / "alone" / "model.safetensors").read_bytes()
