@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 CHUNK = 64  # places whose input rows are read, and changed, together; fewer where words are few
+MEAN_CHUNK = 16  # the same where a mean predicts: with 64 it answers 0.4 points fewer analogies, and is no faster
 LINE = 64  # bytes that come from memory together
 
 

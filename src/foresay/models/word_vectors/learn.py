@@ -18,7 +18,18 @@ import numpy as np
 
 from foresay.counts.count import Tokens
 from foresay.errors import UserError
-from foresay.kernels.word_vectors.plan import CHUNK, Plan, Room, Tables, Text, World, beside, empty_text, room_for
+from foresay.kernels.word_vectors.plan import (
+    CHUNK,
+    MEAN_CHUNK,
+    Plan,
+    Room,
+    Tables,
+    Text,
+    World,
+    beside,
+    empty_text,
+    room_for,
+)
 from foresay.text.tokens import STOP
 
 STRETCH = 1 << 16  # words; windows end with it
@@ -154,11 +165,12 @@ def measure(course: Course, epoch: int = 0) -> float:
 def _freely(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[tuple[float, int]]:
     from foresay.kernels.word_vectors.walk import walk
 
-    rooms: list[Room] = []  # those that no thread works in
+    plan, rooms = course.world.plan, list[Room]()  # rooms that no thread works in
+    places = MEAN_CHUNK if plan.averaged else CHUNK
 
     def one(stretch: int) -> tuple[float, int]:
         text, size, key = course.kept(epoch, stretch)
-        room = rooms.pop() if rooms else room_for(course.world.plan, course.width, min(CHUNK, course.at_once))
+        room = rooms.pop() if rooms else room_for(plan, course.width, min(places, course.at_once))
         found = walk(text, size, course.world, course.tables, room, key, course.rates(epoch, stretch))
         rooms.append(room)
         return found
