@@ -18,6 +18,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from foresay.decode.beam import Beam
     from foresay.decode.sample import Greedy, Sample
     from foresay.encode.cells.cell import Cell, stage
     from foresay.errors import UserError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Beam",
     "Cell",
     "Greedy",
     "Run",
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Beam": "foresay.decode.beam",
     "Cell": "foresay.encode.cells.cell",
     "Greedy": "foresay.decode.sample",
     "Sample": "foresay.decode.sample",

@@ -13,13 +13,12 @@ from torch import Tensor
 from foresay.decode.best import largest
 from foresay.decode.generate import padded
 from foresay.decode.graphed import graphed
-from foresay.decode.search import Found, Limits, nothing_possible
+from foresay.decode.search import MARGIN, Found, Limits, nothing_possible
 from foresay.text.tokens import STOP
 
 if TYPE_CHECKING:
     from foresay.decode.beam import Beam
 
-MARGIN = 1e-4  # nats; float32 rounds sums of some hundred log-probabilities to less
 NONE = -torch.inf
 
 
@@ -93,7 +92,7 @@ class Beams:
         cut = self.totals.masked_fill(~self.met.all(-1), NONE)  # of what is still live, all that is required is there
         if STOP in self.limits.required:
             cut = torch.full_like(cut, NONE)
-        self.ends.append(Ends(len(self.history), self._normed(cut, len(self.history)), None))
+        self.ends.append(Ends(len(self.history), self.how.normed(cut, len(self.history)), None))
         return self._results()
 
     def _extend(self, written: int) -> None:
@@ -117,7 +116,7 @@ class Beams:
         chosen = joined(grown)
         self.history.append(chosen)
         self.totals, self.met = chosen.totals, chosen.met
-        self.ends.append(Ends(written, self._normed(ended, written + 1), stops))
+        self.ends.append(Ends(written, self.how.normed(ended, written + 1), stops))
         if self.trail is not None:
             self.trail.steps.append((joined(looked), chosen, self.ends[-1]))
 
@@ -175,9 +174,6 @@ class Beams:
         among = torch.zeros_like(together, dtype=torch.bool).scatter_(1, places[:, : self.each], True)
         return endings.masked_fill(~among[:, : endings.shape[1]], NONE)
 
-    def _normed(self, totals: Tensor, length: int) -> Tensor:
-        return totals / max(length, 1) ** self.how.alpha
-
     def _goes_on(self) -> bool:
         """Closes the rows whose search is over; whether one is left."""
         self.top = (
@@ -188,7 +184,7 @@ class Beams:
         if self.how.until == "length":
             over = torch.zeros_like(over)
         elif self.how.until == "sure":
-            possible = self._normed(self.totals.amax(1), self.limits.length)
+            possible = self.how.normed(self.totals.amax(1), self.limits.length)
             self.sure &= ~over | (possible == NONE) | ((worst - possible).abs() > MARGIN)
             over &= worst >= possible
         self.totals = self.totals.masked_fill(over[:, None], NONE)

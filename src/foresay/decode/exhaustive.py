@@ -44,10 +44,10 @@ class Exhaustive(Search):
                 raise UserError(f"{number}, and exhaustive looks at {MOST:,}; lower the length, or use a beam")
             pairs = possible.nonzero().tolist()
             grown = [([*live[row][0], id], [*live[row][1], float(allowed[row, id])], row) for row, id in pairs]
-            found += [self._found(ids[:-1], logs, limits, True) for ids, logs, _ in grown if ids[-1] == STOP]
+            found += [self._found(ids[:-1], logs, True) for ids, logs, _ in grown if ids[-1] == STOP]
             kept = [one for one in grown if one[0][-1] != STOP]
             if not kept or written + 1 == limits.length:
-                found += [self._found(ids, logs, limits, False) for ids, logs, _ in kept]
+                found += [self._found(ids, logs, False) for ids, logs, _ in kept]
                 break
             live = [(ids, logs) for ids, logs, _ in kept]
             state = model.reorder(state, torch.tensor([row for _, _, row in kept], device=model.device))
@@ -58,5 +58,5 @@ class Exhaustive(Search):
             raise nothing_possible(limits)
         return sorted(found, key=lambda one: (-one.score, one.ids))
 
-    def _found(self, ids: list[int], logs: list[float], limits: Limits, finished: bool) -> Found:
+    def _found(self, ids: list[int], logs: list[float], finished: bool) -> Found:
         return Found(ids, logs, self.normed(sum(logs), len(logs)), finished)

@@ -21,10 +21,8 @@ from torch import Tensor
 from foresay.decode.chance import gumbel, keys
 from foresay.decode.graphed import graphed
 from foresay.decode.sample import Decoder
-from foresay.decode.search import NEVER
+from foresay.decode.search import MARGIN, NEVER
 from foresay.text.tokens import PAD, STOP
-
-MARGIN = 1e-4  # nats
 
 
 @dataclass(frozen=True)

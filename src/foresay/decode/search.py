@@ -25,6 +25,7 @@ from foresay.parts import Part
 from foresay.text.tokens import MASK, PAD, START, STOP, UNK
 
 NEVER = (PAD, UNK, START, MASK)  # no text has these
+MARGIN = 1e-4  # nats that make a choice clear; float32 rounds sums of some hundred log-probabilities to less
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class Search(Part):
         own = log_probs.double() if log_probs.dtype == torch.float64 else log_probs.float()
         return own.clone() if self.temperature == 1.0 else (own / self.temperature).log_softmax(-1)
 
-    def normed(self, total: float, length: int) -> float:
-        """The score of a sequence."""
+    def normed(self, total: Any, length: int) -> Any:
+        """The score of a sequence, or of many of one length: a number or a tensor."""
         return total / max(length, 1) ** self.alpha
 
 

@@ -13,23 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.output.drawn import Drawn
-from foresay.parts import Amount, Rate, Size, part
+from foresay.parts import part
 
 
 @part("output", "nce")
 class Contrastive(Drawn):
     """The target told from `number` symbols drawn in proportion to (count + 1) ** power."""
-
-    def __init__(
-        self,
-        number: Size = 500,
-        power: Amount = 0.75,
-        *,
-        tied: bool = False,
-        bias: bool = True,
-        bound: Rate | None = None,
-    ):
-        super().__init__(number, power, tied=tied, bias=bias, bound=bound)
 
     def against(self, own: Tensor, others: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
         own = own - self.log_expected(targets, own)

@@ -18,7 +18,15 @@ from foresay.parts import Amount, Rate, Size
 class Drawn(Rows):
     """`against(own (N,), others (N, S), targets (N,), drawn (S,))` gives the loss of each position."""
 
-    def __init__(self, number: Size, power: Amount, *, tied: bool, bias: bool, bound: Rate | None):
+    def __init__(
+        self,
+        number: Size = 500,
+        power: Amount = 0.75,
+        *,
+        tied: bool = False,
+        bias: bool = True,
+        bound: Rate | None = None,
+    ):
         super().__init__(tied=tied, bias=bias, bound=bound)
         self.wants_counts = True
         self.number, self.power = number, power

@@ -15,23 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.output.drawn import Drawn
-from foresay.parts import Amount, Rate, Size, part
+from foresay.parts import part
 
 
 @part("output", "negative")
 class Negative(Drawn):
     """The target against `number` symbols drawn in proportion to (count + 1) ** power, each a yes or no."""
-
-    def __init__(
-        self,
-        number: Size = 500,
-        power: Amount = 0.75,
-        *,
-        tied: bool = False,
-        bias: bool = True,
-        bound: Rate | None = None,
-    ):
-        super().__init__(number, power, tied=tied, bias=bias, bound=bound)
 
     def first_bias(self, shares: Tensor) -> Tensor:
         return shares - self.noise.log_q - float(np.log(self.number))

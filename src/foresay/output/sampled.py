@@ -15,23 +15,12 @@ import torch
 from torch import Tensor
 
 from foresay.output.drawn import Drawn
-from foresay.parts import Amount, Rate, Size, part
+from foresay.parts import part
 
 
 @part("output", "sampled")
 class Sampled(Drawn):
     """Softmax over the target and `number` symbols drawn in proportion to (count + 1) ** power."""
-
-    def __init__(
-        self,
-        number: Size = 500,
-        power: Amount = 0.75,
-        *,
-        tied: bool = False,
-        bias: bool = True,
-        bound: Rate | None = None,
-    ):
-        super().__init__(number, power, tied=tied, bias=bias, bound=bound)
 
     def against(self, own: Tensor, others: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
         own, others = own - self.log_expected(targets, own), others - self.log_expected(drawn, others)

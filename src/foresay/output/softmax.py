@@ -10,16 +10,13 @@ from __future__ import annotations
 from torch import Tensor
 
 from foresay.kernels.linear_cross_entropy import linear_cross_entropy
-from foresay.output.rows import Begin, Rows
-from foresay.parts import Rate, part
+from foresay.output.rows import Rows
+from foresay.parts import part
 
 
 @part("output", "softmax")
 class Softmax(Rows):
     """Full softmax over the vocabulary, its rows tied to the embedding or its own."""
-
-    def __init__(self, *, tied: bool = False, bias: bool = True, bound: Rate | None = None, begin: Begin = "zero"):
-        super().__init__(tied=tied, bias=bias, bound=bound, begin=begin)
 
     def loss(self, features: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
         h = self.inner(features).flatten(0, -2)
