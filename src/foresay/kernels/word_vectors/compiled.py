@@ -22,3 +22,4 @@ add_row: Any = _innermost.add_row
 ask_for: Any = _innermost.ask_for
 arrive: Any = _innermost.arrive
 arrived: Any = _innermost.arrived
+let_others_run: Any = _innermost.let_others_run

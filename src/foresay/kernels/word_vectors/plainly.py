@@ -49,8 +49,11 @@ def arrive(gate: np.ndarray) -> None:
 
 
 def arrived(gate: np.ndarray) -> int:
-    time.sleep(0)
     return gate[0]
+
+
+def let_others_run() -> None:
+    time.sleep(0)
 
 
 _LOCK = threading.Lock()

@@ -11,9 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from foresay.kernels.word_vectors.block import ZERO, set_against
-from foresay.kernels.word_vectors.compiled import add_row, arrive, arrived, ask_for, inner, loop
+from foresay.kernels.word_vectors.compiled import add_row, arrive, arrived, ask_for, inner, let_others_run, loop
 from foresay.kernels.word_vectors.plan import Plan, Room, Tables, Text, World
 from foresay.kernels.word_vectors.window import aim, fill_up, key_of, look_around, reach
+
+PATIENCE = 10_000  # looks at the gate, a few nanoseconds each, before others may have the core
 
 
 @inner
@@ -177,8 +179,11 @@ def walk_together(
 def wait(gate: np.ndarray, owners: int, waits: int) -> int:
     """Until every thread is here, for the (waits + 1)-th time."""
     arrive(gate)
+    looks = 0
     while arrived(gate) < (waits + 1) * owners:
-        pass
+        looks += 1
+        if looks > PATIENCE:
+            let_others_run()
     return waits + 1
 
 
