@@ -147,7 +147,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
     if batches.carries and getattr(encoder, "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
-            "all of it; set train.batches=packed, or encoder.window=256 encoder.positions=sinusoidal"
+            "all of it; set train.batches=packed, or encoder.attention.window=256 encoder.positions=sinusoidal"
         )
     if any(isinstance(module, FirstStates) and module.condition is not None for module in recipe.task.modules()):
         raise UserError(

@@ -22,7 +22,7 @@ class Markov:
         self.table = torch.as_tensor(table, dtype=torch.float64)
         self.rows_asked: list[int] = []
 
-    def begin(self, rows: int) -> dict[str, torch.Tensor]:
+    def begin(self, rows: int, condition=None, capacity: int | None = None) -> dict[str, torch.Tensor]:
         return {"last": torch.full((rows,), START)}
 
     def step(self, ids, state, mask=None):

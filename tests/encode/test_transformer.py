@@ -7,6 +7,9 @@ import torch
 import torch.nn.functional as F
 
 from foresay import parts
+from foresay.encode.attention import Heads, Seen
+from foresay.encode.block import Form
+from foresay.encode.encoder import map_state, reorder
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 
@@ -29,7 +32,7 @@ def by_loops(encoder: Transformer, x):
     d, window = size // heads, encoder.window or len(x)
     stream = encoder.widen(x) + encoder.positions(torch.arange(len(x)))
     for block in encoder.blocks:
-        q, k, v = block.qkv(block.norm_attention(stream)).split(size, 1)
+        q, k, v = block.attention.qkv(block.norm_attention(stream)).split(size, 1)
         mixed = torch.zeros_like(stream)
         for head in range(heads):
             part = slice(head * d, (head + 1) * d)
@@ -38,15 +41,15 @@ def by_loops(encoder: Transformer, x):
                 scores = torch.stack([q[step, part] @ k[other, part] for other in seen]) / d**0.5
                 weights = scores.exp() / scores.exp().sum()
                 mixed[step, part] = sum(w * v[other, part] for w, other in zip(weights, seen, strict=True))
-        stream = stream + block.join(mixed)
-        stream = stream + block.fall(F.gelu(block.rise(block.norm_dense(stream))))
+        stream = stream + block.attention.join(mixed)
+        stream = stream + block.dense.fall(F.gelu(block.dense.rise(block.norm_dense(stream))))
     return encoder.norm(stream)
 
 
 @pytest.mark.parametrize("window", [None, 1, 3, 20])
 @pytest.mark.parametrize("positions", ["learnt", "sinusoidal", "none"])
 def test_equals_loops(window, positions):
-    encoder, x = build(window=window, positions=positions), torch.randn(B, T, D, dtype=torch.float64)
+    encoder, x = build(attention=Heads(window=window), positions=positions), torch.randn(B, T, D, dtype=torch.float64)
     starts = torch.zeros(B, T, dtype=torch.bool)
     starts[1, 2] = True
     torch.testing.assert_close(encoder(x)[0][0], by_loops(encoder, x[0]))
@@ -64,11 +67,13 @@ def test_positions_count_from_the_document():
 
 
 def test_window_bounds_the_cache():
-    encoder, state = build(window=3), None
+    encoder, state = build(attention=Heads(window=3)), None
     for step in range(7):
         mask = torch.tensor([[True], [step % 2 == 0]])
         _, state = encoder(torch.randn(B, 1, D, dtype=torch.float64), mask, state)
-    assert state is not None and state["at"].shape == (B, 2) and state["0"]["k"].shape == (B, 2, 2, 3)
+    assert (
+        state is not None and state["at"].shape == (B, 2) and state["0"]["k"].shape == (B, 2, 2, 3)
+    )  # slots, heads, width
     assert state["at"].tolist() == [[6, 5], [3, 2]]
 
 
@@ -82,7 +87,7 @@ def test_cache_without_a_window_keeps_all():
 
 def test_reads_past_the_window_only_through_layers():
     """One layer with window 2 sees one step back and no further."""
-    encoder, x = build(window=2, layers=1, positions="none"), torch.randn(1, T, D, dtype=torch.float64)
+    encoder, x = build(attention=Heads(window=2), layers=1, positions="none"), torch.randn(1, T, D, dtype=torch.float64)
     x.requires_grad_()
     (grad,) = torch.autograd.grad(encoder(x)[0][0, 4].square().sum(), x)
     assert (grad[0].abs().sum(1) > 0).tolist() == [False, False, False, True, True, False]
@@ -94,11 +99,11 @@ def test_beginnings():
     encoder = Transformer(size=128, layers=8, heads=4)
     encoder.build(128)
     block = encoder.blocks[3]
-    assert block.qkv.weight.std().item() == pytest.approx(0.02, rel=0.05)
-    assert block.rise.weight.std().item() == pytest.approx(0.02, rel=0.05)
-    assert block.join.weight.std().item() == pytest.approx(0.005, rel=0.05)
-    assert block.fall.weight.std().item() == pytest.approx(0.005, rel=0.05)
-    assert block.fall.out_features == 128 and block.rise.out_features == 512
+    assert block.attention.qkv.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    assert block.dense.rise.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    assert block.attention.join.weight.std().item() == pytest.approx(0.005, rel=0.05)
+    assert block.dense.fall.weight.std().item() == pytest.approx(0.005, rel=0.05)
+    assert block.dense.fall.out_features == 128 and block.dense.rise.out_features == 512
 
 
 def test_heads_must_divide_the_size():
@@ -127,3 +132,77 @@ def test_a_masked_step_needs_no_further_position():
     _, state = encoder(torch.randn(2, 3, 4))
     y, after = encoder(torch.randn(2, 1, 4), torch.zeros(2, 1, dtype=torch.bool), state)
     assert torch.equal(after["position"], state["position"]) and not y.any()
+
+
+def test_room_equals_growing():
+    """A cache with room, its rows shared and picked again, gives what one that grows gives, also past its room."""
+    encoder = build(positions="rotary", size=8, attention=Heads(groups=1))
+    x = torch.randn(3, 12, D, dtype=torch.float64)
+    mask = torch.arange(3) < torch.tensor([[3], [1], [2]])
+    grown, room = encoder.begin(3), encoder.begin(3, capacity=5)
+    grown, room = (map_state(s, lambda t: t.double() if t.is_floating_point() else t) for s in (grown, room))
+    assert "rows" in room and "rows" not in grown
+    with torch.inference_mode():
+        one, grown = encoder(x[:, :3], mask, grown)
+        two, room = encoder(x[:, :3], mask, room)
+        torch.testing.assert_close(one, two)
+        for step, rows in enumerate([[2, 2, 0], [1, 0, 0], [0, 1, 2], [0, 2], [1, 0, 1, 1], [3, 3, 3, 0]]):
+            picked = torch.tensor(rows)
+            grown, room = reorder(grown, picked), reorder(room, picked)
+            y = x[:1, 3 + step : 4 + step] + torch.arange(len(rows))[:, None, None]
+            alive = torch.arange(len(rows))[:, None] != step % 3 if step else None
+            one, grown = encoder(y, alive, grown)
+            two, room = encoder(y, alive, room)
+            torch.testing.assert_close(one, two)
+            assert torch.equal(grown["position"], room["position"])
+
+
+def test_rows_that_share_are_not_copied():
+    encoder = build().float()
+    state = encoder(torch.randn(2, 3, D), None, encoder.begin(2, capacity=9))[1]
+    before = state["0"]["k"].data_ptr()
+    after = reorder(state, torch.tensor([1, 1]))
+    assert after["0"]["k"].data_ptr() == before
+    assert after["rows"][:, :3].tolist() == [[1] * 3] * 2
+
+
+def test_attention_maps():
+    """Each row of a map sums to one over what a step may see; a window and documents bound it."""
+    encoder, x = build(attention=Heads(window=2)), torch.randn(B, T, D, dtype=torch.float64)
+    starts = torch.zeros(B, T, dtype=torch.bool)
+    starts[:, 3] = True
+    maps = encoder.attention(x, starts=starts)
+    assert len(maps) == 2 and maps[0].shape == (B, 2, T, T)
+    torch.testing.assert_close(maps[1].sum(-1), torch.ones(B, 2, T, dtype=torch.float64))
+    seen = {(i, j) for i, j in (maps[0][0, 0] > 0).nonzero().tolist()}
+    assert seen == {(i, j) for i in range(T) for j in (i - 1, i) if j >= 0 and (i < 3) == (j < 3)}
+
+
+def test_both_sides():
+    encoder, x = build(causal=False), torch.randn(1, T, D, dtype=torch.float64, requires_grad=True)
+    (grad,) = torch.autograd.grad(encoder(x)[0][0, 1].square().sum(), x)
+    assert (grad.abs().sum(2) > 0).all()
+    with pytest.raises(UserError, match="sees both sides"):
+        encoder(x, None, encoder(x)[1])
+
+
+def test_rotary_knows_only_distances():
+    encoder, x = build(positions="rotary", size=8), torch.randn(1, T, D, dtype=torch.float64)
+    state = {**encoder.begin(1), "position": torch.tensor([50]), "begun": torch.tensor([50])}
+    state = map_state(state, lambda t: t.double() if t.is_floating_point() else t)
+    torch.testing.assert_close(encoder(x, None, state)[0], encoder(x)[0])
+    with pytest.raises(UserError, match="a head has width 3"):
+        build(positions="rotary")
+
+
+def test_dense_shortcuts_read_all_layers_below():
+    encoder, x = build(block=Form(shortcuts="dense"), layers=3), torch.randn(1, T, D, dtype=torch.float64)
+    stream = [encoder.widen(x) + encoder.positions(torch.arange(T)[None])]
+    for layer, block in enumerate(encoder.blocks):
+        below = stream[-1] if layer == 0 else encoder.below[layer - 1](torch.cat(stream, -1))
+
+        def look(y, block=block):
+            return block.attention.mix(*block.attention.project(y), Seen(causal=True))
+
+        stream.append(block.finish(block.around(below, block.norm_attention, look)))
+    torch.testing.assert_close(encoder(x)[0], encoder.norm(stream[-1]))

@@ -63,7 +63,7 @@ class Beams:
         model = graphed(model)
         self.how, self.model, self.trail, self.rows = how, model, trail, len(prompts)
         ids, mask = padded(prompts, model.device)
-        log_probs, state = model.step(ids, model.begin(self.rows), mask)
+        log_probs, state = model.step(ids, model.begin(self.rows, capacity=ids.shape[1] + limits.length), mask)
         self.limits = limits.checked(log_probs.shape[1])
         self.required = [id for id in self.limits.required if id != STOP]
         self.each = how.width // how.groups

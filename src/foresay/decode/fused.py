@@ -27,8 +27,8 @@ class Fused:
         self.vocabulary, self.device = model.vocabulary, model.device
         self.steady = all(one.steady for one, _ in self.models)
 
-    def begin(self, rows: int) -> State:
-        return {str(n): model.begin(rows) for n, (model, _) in enumerate(self.models)}
+    def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
+        return {str(n): model.begin(rows, condition, capacity) for n, (model, _) in enumerate(self.models)}
 
     def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
         total, after = torch.zeros(1, device=self.device), {}

@@ -78,7 +78,7 @@ def _write(
     sizes, kept = first.clone(), _kept_from(first, torch.zeros_like(first), how.context)
     alive, sure = torch.ones_like(first, dtype=torch.bool), torch.ones_like(first, dtype=torch.bool)
     own = keys(how.seed, torch.tensor(list(numbers), device=device))
-    log_probs, state = _prefill(model, texts, kept, sizes)
+    log_probs, state = _prefill(model, texts, kept, sizes, min(how.length, how.context or how.length))
     for step in range(how.length):
         log_probs = log_probs.clone()
         log_probs[:, NEVER] = -torch.inf
@@ -96,7 +96,8 @@ def _write(
             break
         before, kept = kept, _kept_from(sizes, kept, how.context)
         if how.context is not None and not torch.equal(kept, before):
-            log_probs, state = _prefill(model, texts, kept, sizes)
+            more = min(how.length - step, how.context)
+            log_probs, state = _prefill(model, texts, kept, sizes, more)
         else:
             ended = None if how.context is None else alive[:, None]  # a state that grows must not pass the context
             log_probs, state = model.step(chosen[:, None], state, ended)
@@ -116,11 +117,11 @@ def _kept_from(sizes: Tensor, kept: Tensor, context: int | None) -> Tensor:
     return torch.where(1 + sizes - kept <= context, kept, sizes - max(context // 2, 1))
 
 
-def _prefill(model: Any, texts: Tensor, kept: Tensor, sizes: Tensor) -> tuple[Tensor, Any]:
-    """The next distribution and the state after the kept part of each text."""
+def _prefill(model: Any, texts: Tensor, kept: Tensor, sizes: Tensor, more: int) -> tuple[Tensor, Any]:
+    """The next distribution and the state after the kept part of each text, to which so many will be added."""
     rows = zip(texts.tolist(), kept.tolist(), sizes.tolist(), strict=True)
     ids, mask = padded([row[begin:end] for row, begin, end in rows], model.device)
-    return model.step(ids, model.begin(len(texts)), mask)
+    return model.step(ids, model.begin(len(texts), capacity=ids.shape[1] + more), mask)
 
 
 def padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:

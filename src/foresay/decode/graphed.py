@@ -35,8 +35,8 @@ class Graphed:
         self.given: tuple[Tensor, State] | None = None  # what the graph reads
         self.found: tuple[Tensor, State] | None = None  # what it writes
 
-    def begin(self, rows: int) -> State:
-        return self.model.begin(rows)
+    def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
+        return self.model.begin(rows, condition, capacity)
 
     def reorder(self, state: State, rows: Tensor) -> State:
         return self.model.reorder(state, rows)

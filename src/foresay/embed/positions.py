@@ -1,7 +1,8 @@
-"""Vectors of positions, to be added to x: sinusoidal, learnt, or none.
+"""Positions: vectors to be added to x (sinusoidal, learnt), turns of queries and keys (rotary), or none.
 
     sinusoidal:  P[t, 2i] = s sin(t / 10000^(2i/D)),  P[t, 2i+1] = s cos(t / 10000^(2i/D))    (Vaswani et al. 2017)
     learnt:      P[t] = a row of a table with `longest` rows
+    rotary:      the pairs (x_i, x_{i + d/2}) of a query or key at t are turned by t / base^(2i/d)      (Su et al. 2021)
 
 Their s is 1 and their x is scaled up by sqrt(D); ours is s = sqrt(2/D), so that a position has length 1, as the vectors
 of the lookup embedding have at their beginning, and does not drown them: after 150 steps of a small character model
@@ -17,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.parts import Part, Size, part
+from foresay.parts import Part, Rate, Size, part
 
 
 class Positions(Part, nn.Module):
@@ -30,8 +31,15 @@ class Positions(Part, nn.Module):
     def build(self, width: int) -> None:
         self.width = width
 
+    def build_heads(self, width: int) -> None:
+        """How wide the queries and keys are that may be turned."""
+
     def forward(self, position: Tensor) -> Tensor:
         raise AssertionError(f"{type(self).__name__} has no forward")
+
+    def turned(self, x: Tensor, position: Tensor) -> Tensor:
+        """Queries or keys (B, T, N, d) at positions (B, T)."""
+        return x
 
 
 @part("positions", "sinusoidal")
@@ -88,3 +96,29 @@ class NoPositions(Positions):
 
     def forward(self, position: Tensor) -> Tensor:
         return torch.zeros((), device=position.device)
+
+
+@part("positions", "rotary")
+class Rotary(Positions):
+    """Queries and keys are turned by their position, so that their product knows only how far apart they are."""
+
+    rate: Tensor
+
+    def __init__(self, *, base: Rate = 10000.0) -> None:
+        super().__init__()
+        self.base = base
+
+    def build_heads(self, width: int) -> None:
+        if width % 2:
+            raise UserError(f"rotary positions turn pairs, but a head has width {width}; allowed: an even one")
+        pairs = torch.arange(0, width, 2, dtype=torch.float64) / width
+        self.register_buffer("rate", (self.base**-pairs).to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, position: Tensor) -> Tensor:
+        return torch.zeros((), device=position.device)
+
+    def turned(self, x: Tensor, position: Tensor) -> Tensor:
+        angle = (position[..., None] * self.rate)[:, :, None]
+        sine, cosine = angle.sin().to(x.dtype), angle.cos().to(x.dtype)
+        one, two = x.chunk(2, -1)
+        return torch.cat([one * cosine - two * sine, two * cosine + one * sine], -1)

@@ -127,7 +127,11 @@ def detach(state: State) -> State:
 
 def reorder(state: State, rows: Tensor) -> State:
     """The rows of a state picked by index, with repeats: the only way to branch."""
-    return map_state(state, lambda tensor: tensor.index_select(0, rows))
+    if "rows" in state:
+        from foresay.encode.cache import reordered
+
+        return reordered(state, rows)
+    return {k: reorder(v, rows) if isinstance(v, dict) else v.index_select(0, rows) for k, v in state.items()}
 
 
 def flatten_state(state: State, prefix: str = "") -> dict[str, Tensor]:

@@ -1,35 +1,38 @@
-"""A small causal Transformer, pre-norm (Vaswani et al. 2017; the arrangement and beginnings of GPT-2).
+"""A Transformer (Vaswani et al. 2017), by default as GPT-2 arranges and begins it: causal, pre-norm.
 
-    x^0 = x + P[position in the document]
-    a   = x^l + Wo attention(LN(x^l));    x^{l+1} = a + W2 gelu(W1 LN(a));    y = LN(x^L)
-    attention: softmax(q k' / sqrt(d)) v over what a step may see: itself and what came before it in its own
-    document, no further back than `window` steps in all
+    x^0 = x + P[position in the document]          rotary positions turn queries and keys instead
+    x^{l+1} = block_l(x^l)                         attention, then dense layers (block.py)
+    y = norm(x^L)                                  with pre-norm; with post-norm x^L as it is
 
-The state is the cache of keys and values. Every slot knows the position it holds (`at`, -1 = padding), so ragged rows
-and document starts are exact: slot j is seen from step i when begun_i <= at_j <= position_i. With a window the cache
-keeps each row's last window - 1 slots.
+With `shortcuts: dense` block l reads W_l [x^0; ..; x^{l-1}], all layers below it. A step sees itself and what came
+before it in its own document, no further back than `attention.window` steps in all; with `causal: false` the whole of
+its document, and as far ahead as back.
 
-x (B, T, D) -> y (B, T, H), zero where masked. N heads of width d, C slots: state {"position": (B,) real steps seen,
-"begun": (B,) where the document began, "at": (B, C), "0": {"k": (B, N, C, d), "v": (B, N, C, d)}, ...}.
+The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H), zero where masked.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.embed.positions import Positions
-from foresay.encode.encoder import Encoder, State, advance
-from foresay.errors import UserError
+from foresay.encode import cache
+from foresay.encode.attention import Heads, Seen
+from foresay.encode.block import Block, Form
+from foresay.encode.encoder import Encoder, State
+from foresay.kernels.attend import Slots, attend
 from foresay.parts import Share, Size, anew, part
+
+FAR = 1 << 60  # a window that is none
 
 
 @part("encoder", "transformer")
 class Transformer(Encoder):
-    """Causal self-attention in pre-norm blocks, with a key and value cache."""
+    """Self-attention in blocks, with a key and value cache; causal, or seeing both sides."""
 
     def __init__(
         self,
@@ -37,38 +40,38 @@ class Transformer(Encoder):
         size: Size = 256,
         layers: Size = 4,
         heads: Size = 4,
-        hidden: Size | None = None,
-        window: Size | None = None,
         positions: Positions | str = "sinusoidal",
         dropout: Share = 0.0,
+        causal: bool = True,
+        attention: Heads = Heads(),  # noqa: B008 - frozen
+        block: Form = Form(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__()
-        if size % heads:
-            raise UserError(f"heads={heads} does not divide size={size}: every head gets an equal share")
-        self.width, self.heads, self.window, self.dropout = size, heads, window, dropout
-        self.grows = window is None
+        self.width, self.heads, self.window, self.dropout = size, heads, attention.window, dropout
+        self.causal, self.grows = causal, attention.window is None
         self.positions = anew(positions)
         self.longest = self.positions.longest
-        blocks = (Block(size, heads, hidden or 4 * size, dropout) for _ in range(layers))
-        self.blocks = cast("list[Block]", nn.ModuleList(blocks))
-        self.norm = nn.LayerNorm(size)
+        self.blocks = cast(
+            "list[Block]", nn.ModuleList(Block(size, heads, attention, block, dropout) for _ in range(layers))
+        )
+        self.norm = block.new_norm(size) if block.place == "pre" else nn.Identity()
+        dense = block.shortcuts == "dense"
+        self.below = nn.ModuleList(nn.Linear((n + 1) * size, size) for n in range(1, layers)) if dense else None
 
     def build(self, in_width: int) -> None:
         self.widen = nn.Linear(in_width, self.width) if in_width != self.width else nn.Identity()
         self.positions.build(self.width)
+        self.positions.build_heads(self.blocks[0].attention.width)
         for block in self.blocks:
             block.initialise(len(self.blocks))
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
-        return self._begin(self.norm.weight.detach().new_empty(rows, 0))
+        like = next(self.parameters()).detach().new_empty(rows, 0)
+        return self._begin(like, None if self.window is not None or not self.causal else capacity)
 
-    def _begin(self, like: Tensor) -> State:
-        rows, d = len(like), self.width // self.heads
-        zero = torch.zeros(rows, dtype=torch.long, device=like.device)
-        state: State = {"position": zero, "begun": zero.clone(), "at": zero.new_zeros(rows, 0)}
-        for layer in range(len(self.blocks)):
-            state[str(layer)] = {name: like.new_zeros(rows, self.heads, 0, d) for name in ("k", "v")}
-        return state
+    def _begin(self, like: Tensor, capacity: int | None = None) -> State:
+        own = self.blocks[0].attention
+        return cache.begin(like, len(self.blocks), (own.groups, own.width), (own.groups, own.values), capacity)
 
     def forward(
         self,
@@ -89,91 +92,105 @@ class Transformer(Encoder):
         self.admit(state, rows=len(x))
         return self._run(x, mask, state, starts)[0]
 
+    def attention(self, x: Tensor, mask: Tensor | None = None, *, starts: Tensor | None = None) -> list[Tensor]:
+        """How much each step looks at each, exactly, of every layer: (B, N, T, T), 0 where masked."""
+        maps: list[Tensor] = []
+        self._run(x, mask, None, starts, maps)
+        return maps if mask is None else [one.masked_fill(~mask[:, None, :, None], 0) for one in maps]
+
     def _run(
-        self, x: Tensor, mask: Tensor | None, state: State | None, starts: Tensor | None
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        state: State | None,
+        starts: Tensor | None,
+        maps: list[Tensor] | None = None,
     ) -> tuple[list[Tensor], State]:
         """Every block's output, and the state after."""
         before = self._begin(x) if state is None else state
-        position, begun = self._places(x.shape[1], mask, before, starts)
-        at = torch.cat([before["at"], position if mask is None else position.where(mask, -1)], 1)
-        after: State = {"position": advance(before["position"], x.shape[1], mask), "begun": before["begun"], "at": at}
-        if starts is not None and x.shape[1]:
-            after["begun"] = begun[:, -1]
-        seen = self._seen(position, begun, at, mask, starts)
+        position, begun = cache.places(x.shape[1], mask, before, starts)
         x = F.dropout(self.widen(x) + self.positions(position - begun), self.dropout, self.training)
-        outputs = []
-        for layer, block in enumerate(self.blocks):
-            x, after[str(layer)] = block(x, before[str(layer)], seen)
-            outputs.append(x)
-        outputs[-1] = self.norm(x)
+        if "rows" in before:
+            outputs, after = self._go_on(x, position, begun, mask, before)
+        else:
+            outputs, after = self._all_at_once(x, position, begun, mask, before, starts, maps)
+        outputs[-1] = self.norm(outputs[-1])
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]
-        return outputs, after if self.window is None else self._forget(after, self.window - 1)
+        return outputs, after
 
-    def _places(self, steps: int, mask: Tensor | None, state: State, starts: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Of every step its position in the row and the position where its document began, each (B, T)."""
-        first = state["position"][:, None]
-        if mask is None:
-            position = first + torch.arange(steps, device=first.device)
-        else:
-            position = (first + mask.long().cumsum(1) - 1).clamp(min=0)  # padding stays at the last real one
-        begun = state["begun"][:, None].expand_as(position)
-        if starts is not None and steps:
-            starts = starts if mask is None else starts & mask
-            begun = torch.maximum(begun, position.where(starts, -1).cummax(1).values)
-        return position, begun
+    def _all_at_once(
+        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, before: State, starts: Tensor | None,
+        maps: list[Tensor] | None,
+    ) -> tuple[list[Tensor], State]:  # fmt: skip
+        after = cache.extended(before, position, begun, mask)
+        alone = mask is None and starts is None and not before["at"].shape[1]
+        seen = self._seen(position, begun, after["at"], mask, alone=alone)
+        stream = [x]
+        for layer, block in enumerate(self.blocks):
+            held: dict[str, Any] = before[str(layer)]
 
-    def _seen(
-        self, position: Tensor, begun: Tensor, at: Tensor, mask: Tensor | None, starts: Tensor | None
-    ) -> Tensor | None:
-        """Which slots each step sees, (B, 1, T, C), or None for plain causal attention without a past."""
-        steps, slots = position.shape[1], at.shape[1]
-        if mask is None and starts is None and slots == steps and steps <= (self.window or steps):
-            return None
+            def look(y: Tensor, block: Block = block, layer: int = layer, held: dict[str, Any] = held) -> Tensor:
+                q, k, v = self._turned(block, y, position)
+                if held["k"].shape[1]:
+                    k, v = torch.cat([held["k"], k], 1), torch.cat([held["v"], v], 1)
+                after[str(layer)] = {"k": k, "v": v}
+                if maps is not None:
+                    maps.append(block.attention.weights(q, k, seen))
+                return block.attention.mix(q, k, v, seen, drop=block.drop)
+
+            x = block.around(self._input(layer, stream), block.norm_attention, look)
+            stream.append(block.finish(x))
+        return stream[1:], after if self.window is None or not self.causal else cache.last(after, self.window - 1)
+
+    def _go_on(
+        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State
+    ) -> tuple[list[Tensor], State]:
+        """With room in the cache: new slots are written where they stay."""
+        state, low, high = cache.taken(state, position, begun, mask)
+        one = x.shape[1] == 1
+        slots = Slots(state["rows"], state["at"], begun[:, 0], position[:, 0], high, FAR) if one else None
+        seen = Seen() if one else self._seen(position, begun, state["at"][:, :high], mask)
+        stream = [x]
+        for layer, block in enumerate(self.blocks):
+            held: dict[str, Any] = state[str(layer)]
+
+            def look(y: Tensor, block: Block = block, held: dict[str, Any] = held) -> Tensor:
+                q, k, v = self._turned(block, y, position)
+                held["k"][:, low:high], held["v"][:, low:high] = k, v
+                if slots is not None:
+                    mixed = attend(q[:, :, 0], held["k"], held["v"], slots, block.attention.scale)
+                    return block.attention.joined(mixed.flatten(1)[:, None])
+                k, v = (cache.seen_from(state, held[name], high) for name in ("k", "v"))
+                return block.attention.mix(q, k, v, seen)
+
+            x = block.around(self._input(layer, stream), block.norm_attention, look)
+            stream.append(block.finish(x))
+        return stream[1:], state
+
+    def _turned(self, block: Block, y: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values; rotary positions turn the first two."""
+        q, k, v = block.attention.project(y)
+        turned = self.positions.turned(q.transpose(1, 2), position).transpose(1, 2)
+        return turned, self.positions.turned(k, position), v
+
+    def _input(self, layer: int, stream: list[Tensor]) -> Tensor:
+        """What a block reads: the layer below, or all of them."""
+        if self.below is None or layer == 0:
+            return stream[-1]
+        return self.below[layer - 1](torch.cat(stream, -1))
+
+    def _seen(self, position: Tensor, begun: Tensor, at: Tensor, mask: Tensor | None, *, alone: bool = False) -> Seen:
+        """Which slots each step sees; no list of them where the steps are whole rows of one document."""
+        if alone and position.shape[1] <= (self.window or position.shape[1]):
+            return Seen(causal=self.causal)
         slot, step = at[:, None, :], position[:, :, None]
-        seen = (slot >= begun[:, :, None]) & (slot <= step)
+        if self.causal:
+            seen = (slot >= begun[:, :, None]) & (slot <= step)
+        else:
+            seen = (begun[:, :, None] == begun[:, None, :]) & (slot >= 0)  # its own document
         if self.window is not None:
-            seen &= slot > step - self.window
+            seen &= (slot > step - self.window) & (slot < step + self.window)
         if mask is not None:
             seen |= ~mask[:, :, None]  # padding looks anywhere: a softmax over nothing would be NaN
-        return seen[:, None]
-
-    def _forget(self, state: State, keep: int) -> State:
-        """Each row's last `keep` slots: all that a later step can see."""
-        if state["at"].shape[1] <= keep:
-            return state
-        at, slots = state["at"].topk(keep, 1)
-        kept: State = {"position": state["position"], "begun": state["begun"], "at": at}
-        for layer in range(len(self.blocks)):
-            old = state[str(layer)]
-            index = slots[:, None, :, None].expand(-1, self.heads, -1, old["k"].shape[3])
-            kept[str(layer)] = {name: tensor.gather(2, index) for name, tensor in old.items()}
-        return kept
-
-
-class Block(nn.Module):
-    """Attention, then two dense layers, each on normalised input and added to it."""
-
-    def __init__(self, size: int, heads: int, hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.heads, self.dropout = heads, dropout
-        self.norm_attention, self.norm_dense = nn.LayerNorm(size), nn.LayerNorm(size)
-        self.qkv, self.join = nn.Linear(size, 3 * size), nn.Linear(size, size)
-        self.rise, self.fall = nn.Linear(size, hidden), nn.Linear(hidden, size)
-
-    def initialise(self, layers: int) -> None:
-        """GPT-2's beginnings: deviation 0.02, less on what is added to the stream, so that its size does not grow."""
-        for dense in (self.qkv, self.join, self.rise, self.fall):
-            added = dense in (self.join, self.fall)
-            nn.init.normal_(dense.weight, std=0.02 / (2 * layers) ** 0.5 if added else 0.02)
-            nn.init.zeros_(dense.bias)
-
-    def forward(self, x: Tensor, cache: State, seen: Tensor | None) -> tuple[Tensor, State]:
-        drop = self.dropout if self.training else 0.0
-        q, k, v = self.qkv(self.norm_attention(x)).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        if cache["k"].shape[2]:
-            k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=drop, is_causal=seen is None)
-        x = x + F.dropout(self.join(mixed.transpose(1, 2).flatten(2)), drop)
-        dense = self.fall(F.gelu(self.rise(self.norm_dense(x))))
-        return x + F.dropout(dense, drop), {"k": k, "v": v}
+        return Seen(seen[:, None])

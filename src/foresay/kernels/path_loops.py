@@ -5,15 +5,10 @@ Without numba's compiler (NUMBA_DISABLE_JIT=1) they run as the plain Python they
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numba import njit
-
-FEW = 64  # rows that a thread is worth
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -60,26 +55,3 @@ def add(
                 for d in range(h.shape[1]):
                     dw[node, d] += g * h[row, d]
             at += 1
-
-
-@cache
-def _pool(number: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(number)
-
-
-def in_threads(call: Callable[..., None], given: tuple[Any, ...], rows: int, threads: int) -> None:
-    """Calls with a first row and an end, every row once."""
-    number = min(threads, max(rows // FEW, 1))
-    if number == 1:
-        call(*given, 0, rows)
-        return
-    edges = [rows * part // number for part in range(number + 1)]
-    list(_pool(number).map(lambda low, high: call(*given, low, high), edges[:-1], edges[1:]))
-
-
-def in_turns(call: Callable[..., None], given: tuple[Any, ...], threads: int) -> None:
-    """Calls as each of the owners."""
-    if threads == 1:
-        call(*given, 0, 1)
-        return
-    list(_pool(threads).map(lambda owner: call(*given, owner, threads), range(threads)))

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from foresay.kernels.switch import plain
+from foresay.kernels.threads import in_threads, in_turns
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class _PathLoss(torch.autograd.Function):
         part = np.float32(1 / max(len(ids), 1))
         threads = torch.get_num_threads()
         found = (losses, gradients, dh.numpy())
-        loops.in_threads(loops.find, (h, w, b, ways, ids, begins, part, *found), len(ids), threads)
-        loops.in_turns(loops.add, (h, ways, ids, begins, gradients, dw.numpy(), db.numpy()), threads)
+        in_threads(loops.find, (h, w, b, ways, ids, begins, part, *found), len(ids), threads)
+        in_turns(loops.add, (h, ways, ids, begins, gradients, dw.numpy(), db.numpy()), threads)
         ctx.grads = (dh, dw, db)
         return torch.tensor(losses.sum() * part, dtype=torch.float32)
 

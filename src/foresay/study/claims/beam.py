@@ -61,7 +61,7 @@ class Trigram:
         scores[..., [one for one in range(len(SPECIALS)) if one != STOP]] = -torch.inf
         self.table = scores.log_softmax(-1)
 
-    def begin(self, rows: int) -> dict[str, Tensor]:
+    def begin(self, rows: int, condition: Any = None, capacity: int | None = None) -> dict[str, Tensor]:
         return {"last": torch.full((rows, 2), START)}
 
     def step(self, ids: Tensor, state: dict[str, Tensor], mask: Tensor | None = None) -> tuple[Tensor, Any]:

@@ -1,0 +1,100 @@
+"""A block of a Transformer: attention, perhaps a look at a memory, then dense layers, each around its shortcut.
+
+pre:   x + f(norm(x))        post:  norm(x + f(x))
+layer: LN(x) = g (x - mean) / deviation + b        rms: x g / sqrt(mean x^2)
+dense: W2 act(W1 x);  swiglu: W2 (silu(W1 x) * W3 x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from foresay.encode.attention import Attention, Heads, Seen
+from foresay.parts import Size
+
+Norm = Literal["layer", "rms"]
+Activation = Literal["gelu", "gelu-tanh", "relu", "swiglu"]
+ACT: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "relu": F.relu,
+    "swiglu": F.silu,
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a block is made of."""
+
+    hidden: Size | None = None  # width of the dense layers; None: 4 x the model's, 8/3 x for swiglu
+    activation: Activation = "gelu"
+    norm: Norm = "layer"
+    place: Literal["pre", "post"] = "pre"
+    shortcuts: Literal["residual", "dense"] = "residual"
+    bias: bool = True
+
+    def new_norm(self, size: int) -> nn.Module:
+        return nn.LayerNorm(size, bias=self.bias) if self.norm == "layer" else nn.RMSNorm(size, eps=1e-5)
+
+
+class Dense(nn.Module):
+    """Two dense layers, or three with a gate."""
+
+    def __init__(self, size: int, form: Form):
+        super().__init__()
+        self.gated, self.act = form.activation == "swiglu", ACT[form.activation]
+        hidden = form.hidden or (8 * size // 3 if self.gated else 4 * size)
+        self.rise = nn.Linear(size, 2 * hidden if self.gated else hidden, bias=form.bias)
+        self.fall = nn.Linear(hidden, size, bias=form.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.gated:
+            return self.fall(self.act(self.rise(x)))
+        gate, value = self.rise(x).chunk(2, -1)
+        return self.fall(self.act(gate) * value)
+
+
+class Block(nn.Module):
+    """`around` puts each part of it between its shortcut and its norm."""
+
+    def __init__(self, size: int, heads: int, how: Heads, form: Form, dropout: float, *, memory: int | None = None):
+        super().__init__()
+        self.dropout, self.pre = dropout, form.place == "pre"
+        self.norm_attention, self.norm_dense = form.new_norm(size), form.new_norm(size)
+        self.attention, self.dense = Attention(size, heads, how, bias=form.bias), Dense(size, form)
+        self.norm_memory = self.source = None
+        if memory is not None:
+            self.norm_memory = form.new_norm(size)
+            self.source = Attention(
+                size, heads, Heads(**{**how.__dict__, "window": None}), memory=memory, bias=form.bias
+            )
+
+    def initialise(self, layers: int) -> None:
+        """GPT-2's beginnings: deviation 0.02, less on what is added to the stream, so that its size does not grow."""
+        added = [self.dense.fall, *(a.join for a in (self.attention, self.source) if a is not None)]
+        for dense in (module for module in self.modules() if isinstance(module, nn.Linear)):
+            nn.init.normal_(dense.weight, std=0.02 / (2 * layers) ** 0.5 if dense in added else 0.02)
+            if dense.bias is not None:
+                nn.init.zeros_(dense.bias)
+
+    @property
+    def drop(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    def around(self, x: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
+        added = part(norm(x) if self.pre else x)
+        added = F.dropout(added, self.dropout, self.training) if self.drop else added
+        return x + added if self.pre else norm(x + added)
+
+    def finish(self, x: Tensor, memory: tuple[Tensor, Tensor, Seen] | None = None) -> Tensor:
+        """All after the attention to itself; a memory is keys, values and what is seen of them."""
+        if memory is not None:
+            assert self.source is not None and self.norm_memory is not None
+            source, (k, v, seen) = self.source, memory
+            x = self.around(x, self.norm_memory, lambda y: source.mix(source.ask(y), k, v, seen, drop=self.drop))
+        return self.around(x, self.norm_dense, self.dense)

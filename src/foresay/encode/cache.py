@@ -1,0 +1,129 @@
+"""Keys and values of the steps before, as part of a state.
+
+Every slot knows the position it holds, so ragged rows and document starts are exact: a step at position i of a document
+that began at b sees the slots with b <= at <= i, and at > i - window. `at` is -1 where a row had padding.
+
+    position (B,)   real steps seen             begun (B,)  where the document began
+    at (B, C)       position of each slot       0, 1, ..    of each layer k (B, C, G, d) and v (B, C, G, e)
+
+A state begun with a capacity has C slots from the beginning, and more:
+
+    used (B,)       slots that are taken, the same number in every row
+    rows (B, C)     which row of k and v holds a slot
+
+Its steps write into their slot and copy nothing, and to pick rows is to pick rows of the table (as many as there were);
+so it can be used once only, as decoding does.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from foresay.encode.encoder import State, advance
+
+EMPTY = -1
+
+
+def begin(
+    like: Tensor, layers: int, key: tuple[int, int], value: tuple[int, int], capacity: int | None = None
+) -> State:
+    """Before the first step; `like` has a row for each, keys are (groups, width) of a step."""
+    rows, slots = len(like), capacity or 0
+    zero = torch.zeros(rows, dtype=torch.long, device=like.device)
+    state: State = {"position": zero, "begun": zero.clone(), "at": zero.new_full((rows, slots), EMPTY)}
+    if capacity:
+        state["used"] = zero.clone()
+        state["rows"] = torch.arange(rows, device=like.device)[:, None].repeat(1, slots)
+    for layer in range(layers):
+        state[str(layer)] = {"k": like.new_zeros(rows, slots, *key), "v": like.new_zeros(rows, slots, *value)}
+    return state
+
+
+def places(steps: int, mask: Tensor | None, state: State, starts: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Of every step its position in the row and the position where its document began, each (B, T)."""
+    first = state["position"][:, None]
+    if mask is None:
+        position = first + torch.arange(steps, device=first.device)
+    else:
+        position = (first + mask.long().cumsum(1) - 1).clamp(min=0)  # padding stays at the last real one
+    begun = state["begun"][:, None].expand_as(position)
+    if starts is not None and steps:
+        starts = starts if mask is None else starts & mask
+        begun = torch.maximum(begun, position.where(starts, EMPTY).cummax(1).values)
+    return position, begun
+
+
+def extended(state: State, position: Tensor, begun: Tensor, mask: Tensor | None) -> State:
+    """The state after these steps, all but the keys and values."""
+    at = position if mask is None else position.where(mask, EMPTY)
+    steps = position.shape[1]
+    return {
+        "position": advance(state["position"], steps, mask),
+        "begun": begun[:, -1] if steps else state["begun"],
+        "at": torch.cat([state["at"], at], 1),
+    }
+
+
+def taken(state: State, position: Tensor, begun: Tensor, mask: Tensor | None) -> tuple[State, int, int]:
+    """The state after these steps, in slots low..high that have room for their keys and values."""
+    low = int(state["used"][0]) if len(state["used"]) else 0
+    high = low + position.shape[1]
+    state = state if high <= state["at"].shape[1] else _wider(state, max(high, 2 * low))
+    state["at"][:, low:high] = position if mask is None else position.where(mask, EMPTY)
+    state["rows"][:, low:high] = torch.arange(len(position), device=position.device)[:, None]
+    changed = {"position": advance(state["position"], high - low, mask), "used": state["used"] + (high - low)}
+    return state | changed | ({"begun": begun[:, -1]} if high > low else {}), low, high
+
+
+def seen_from(state: State, held: Tensor, end: int) -> Tensor:
+    """The first slots of keys or values (B, C, ..) as each row has them."""
+    return held[state["rows"][:, :end], torch.arange(end, device=held.device)]
+
+
+def reordered(state: State, rows: Tensor) -> State:
+    """Rows picked by index: as many as there were share what is cached, others get a copy of what is taken."""
+    kept = {name: value.index_select(0, rows) for name, value in state.items() if isinstance(value, Tensor)}
+    caches = {name: value for name, value in state.items() if isinstance(value, dict)}
+    if len(rows) == len(state["rows"]):
+        return kept | caches
+    end, slots = int(state["used"][0]) if len(state["used"]) else 0, state["at"].shape[1]
+    own = kept | {"rows": torch.arange(len(rows), device=rows.device)[:, None].repeat(1, slots)}
+    for layer, cache in caches.items():
+        own[layer] = {name: _room(seen_from(kept, tensor, end), slots) for name, tensor in cache.items()}
+    return own
+
+
+def _wider(state: State, slots: int) -> State:
+    """The same with room for so many slots."""
+    end = state["at"].shape[1]
+    wide: State = dict(state)
+    wide["at"] = torch.cat([state["at"], state["at"].new_full((len(state["at"]), slots - end), EMPTY)], 1)
+    wide["rows"] = torch.arange(len(wide["at"]), device=wide["at"].device)[:, None].repeat(1, slots)
+    for layer, cache in state.items():
+        if isinstance(cache, dict):
+            wide[layer] = {name: _room(seen_from(state, tensor, end), slots) for name, tensor in cache.items()}
+    return wide
+
+
+def _room(taken: Tensor, slots: int) -> Tensor:
+    """(B, C, ..) with more slots."""
+    held = taken.new_zeros(len(taken), slots, *taken.shape[2:])
+    held[:, : taken.shape[1]] = taken
+    return held
+
+
+def last(state: State, keep: int) -> State:
+    """Each row's last `keep` slots: all that a later step can see."""
+    if state["at"].shape[1] <= keep:
+        return state
+    at, slots = state["at"].topk(keep, 1)
+    kept = {name: state[name] for name in ("position", "begun")} | {"at": at}
+    for layer, cache in state.items():
+        if isinstance(cache, dict):
+            kept[layer] = {name: _picked(tensor, slots) for name, tensor in cache.items()}
+    return kept
+
+
+def _picked(tensor: Tensor, slots: Tensor) -> Tensor:
+    return tensor.gather(1, slots[:, :, None, None].expand(-1, -1, *tensor.shape[2:]))
