@@ -1,0 +1,121 @@
+"""Training a GPT-2-shaped Transformer: Foresay's own step against Hugging Face's model in a plain loop, on the CPU.
+
+6 layers of 384, 6 heads, 8,192 symbols, 16 rows of 256, float32, AdamW and clipping. Both in one process, in turn, from
+the same weights on the same batches; the losses stand beside the speed.
+
+    python -m bench.transformer_cpu [--quick]
+
+`transformers` is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bench.decode import peer_of
+from bench.figure import close, in_turn
+from foresay import recipe as recipes
+from foresay.data.prepare import Prepared
+from foresay.data.shards import Shards, ShardWriter
+from foresay.start import build
+from foresay.train.loop import Trainer
+from foresay.train.progress import Watch
+
+VOCABULARY, SIZE, LAYERS, HEADS, ROWS, LENGTH, RATE = 8192, 384, 6, 6, 16, 256, 1e-3
+
+
+def trainer(folder: Path) -> Trainer:
+    """On made-up tokens with a Zipf-like spread."""
+    draw = np.random.default_rng(1).zipf(1.2, 400_000) % (VOCABULARY - 5) + 5
+    with ShardWriter(folder / "train", VOCABULARY) as writer:
+        writer.add([draw.astype(np.uint32)])
+        writer.finish()
+    recipe = recipes.complete(
+        recipes.read(
+            {
+                "task": "language-model",
+                "data": {"train": "made-up"},
+                "embedding": {"kind": "lookup", "size": SIZE},
+                "encoder": {
+                    "kind": "transformer",
+                    "size": SIZE,
+                    "layers": LAYERS,
+                    "heads": HEADS,
+                    "positions": "learnt",
+                    "block": {"activation": "gelu-tanh"},
+                },
+                "output": {"kind": "softmax", "tied": True, "bias": False},
+                "train": {
+                    "batches": {"kind": "packed", "rows": ROWS, "length": LENGTH},
+                    "optimizer": {"kind": "adamw", "lr": RATE, "weight_decay": 0.0},
+                    "clip": 1.0,
+                },
+            }
+        )
+    )
+    model = build(recipe, VOCABULARY, torch.device("cpu"))
+    prepared = Prepared(folder, recipe.tokens, Shards(folder / "train"), None, None)
+    return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
+
+
+class Ours:
+    def __init__(self, trainer: Trainer):
+        self.trainer, self.step = trainer, 0
+
+    def __call__(self) -> float:
+        loss = self.trainer.train_step([self.trainer.order.batch(self.step)])[0]
+        self.step += 1
+        return loss
+
+
+class Peers:
+    """The loop people write around a model of Hugging Face."""
+
+    def __init__(self, trainer: Trainer):
+        self.model, self.order, self.step = peer_of(trainer.model).train(), trainer.order, 0
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE, weight_decay=0.0)
+
+    def __call__(self) -> float:
+        batch: Any = self.order.batch(self.step)
+        logits = self.model(batch.ids).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten())
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        return loss.item()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="one round instead of five")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        trained = trainer(Path(folder))
+        ours, peer = Ours(trained), Peers(trained)
+        losses = [(ours(), peer()) for _ in range(2)]  # to warm up, and to see that both do the same
+        seconds, peer_seconds = in_turn(lambda: ours() and None, lambda: peer() and None, 1 if given.quick else 5, 1)
+    tokens = ROWS * LENGTH
+    close(
+        {
+            "transformer_cpu 6x384 B16 T256": {
+                "ours": round(tokens / seconds, 1),
+                "peer": round(tokens / peer_seconds, 1),
+                "unit": "tokens/s",
+                "ratio": round(peer_seconds / seconds, 3),
+                "loss_ours": round(losses[-1][0], 5),
+                "loss_peer": round(losses[-1][1], 5),
+            }
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
