@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -27,13 +27,27 @@ from foresay.start import build
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
 
-VOCABULARY, SIZE, LAYERS, HEADS, ROWS, LENGTH, RATE = 8192, 384, 6, 6, 16, 256, 1e-3
+RATE = 1e-3
 
 
-def trainer(folder: Path) -> Trainer:
+class Shape(NamedTuple):
+    """Of a model and its batches."""
+
+    vocabulary: int
+    size: int
+    layers: int
+    heads: int
+    rows: int
+    length: int
+
+
+SMALL = Shape(vocabulary=8192, size=384, layers=6, heads=6, rows=16, length=256)
+
+
+def trainer(shape: Shape, folder: Path, device: str) -> Trainer:
     """On made-up tokens with a Zipf-like spread."""
-    draw = np.random.default_rng(1).zipf(1.2, 400_000) % (VOCABULARY - 5) + 5
-    with ShardWriter(folder / "train", VOCABULARY) as writer:
+    draw = np.random.default_rng(1).zipf(1.2, 100 * shape.rows * shape.length) % (shape.vocabulary - 5) + 5
+    with ShardWriter(folder / "train", shape.vocabulary) as writer:
         writer.add([draw.astype(np.uint32)])
         writer.finish()
     recipe = recipes.complete(
@@ -41,25 +55,26 @@ def trainer(folder: Path) -> Trainer:
             {
                 "task": "language-model",
                 "data": {"train": "made-up"},
-                "embedding": {"kind": "lookup", "size": SIZE},
+                "embedding": {"kind": "lookup", "size": shape.size},
                 "encoder": {
                     "kind": "transformer",
-                    "size": SIZE,
-                    "layers": LAYERS,
-                    "heads": HEADS,
+                    "size": shape.size,
+                    "layers": shape.layers,
+                    "heads": shape.heads,
                     "positions": "learnt",
                     "block": {"activation": "gelu-tanh"},
                 },
                 "output": {"kind": "softmax", "tied": True, "bias": False},
                 "train": {
-                    "batches": {"kind": "packed", "rows": ROWS, "length": LENGTH},
+                    "batches": {"kind": "packed", "rows": shape.rows, "length": shape.length},
                     "optimizer": {"kind": "adamw", "lr": RATE, "weight_decay": 0.0},
                     "clip": 1.0,
+                    "precision": "float32" if device == "cpu" else "bfloat16",
                 },
             }
         )
     )
-    model = build(recipe, VOCABULARY, torch.device("cpu"))
+    model = build(recipe, shape.vocabulary, torch.device(device))
     prepared = Prepared(folder, recipe.tokens, Shards(folder / "train"), None, None)
     return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
@@ -98,11 +113,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one round instead of five")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        trained = trainer(Path(folder))
+        trained = trainer(SMALL, Path(folder), "cpu")
         ours, peer = Ours(trained), Peers(trained)
         losses = [(ours(), peer()) for _ in range(2)]  # to warm up, and to see that both do the same
         seconds, peer_seconds = in_turn(lambda: ours() and None, lambda: peer() and None, 1 if given.quick else 5, 1)
-    tokens = ROWS * LENGTH
+    tokens = SMALL.rows * SMALL.length
     close(
         {
             "transformer_cpu 6x384 B16 T256": {

@@ -37,9 +37,9 @@ class Positions(Part, nn.Module):
     def forward(self, position: Tensor) -> Tensor:
         raise AssertionError(f"{type(self).__name__} has no forward")
 
-    def turned(self, x: Tensor, position: Tensor) -> Tensor:
-        """Queries or keys (B, T, N, d) at positions (B, T)."""
-        return x
+    def turns(self, position: Tensor) -> Tensor | None:
+        """By how much queries and keys at positions (B, T) are turned: cosines and sines (2, B, T, 1, d/2)."""
+        return None
 
 
 @part("positions", "sinusoidal")
@@ -117,8 +117,15 @@ class Rotary(Positions):
     def forward(self, position: Tensor) -> Tensor:
         return torch.zeros((), device=position.device)
 
-    def turned(self, x: Tensor, position: Tensor) -> Tensor:
+    def turns(self, position: Tensor) -> Tensor:
         angle = (position[..., None] * self.rate)[:, :, None]
-        sine, cosine = angle.sin().to(x.dtype), angle.cos().to(x.dtype)
-        one, two = x.chunk(2, -1)
-        return torch.cat([one * cosine - two * sine, two * cosine + one * sine], -1)
+        return torch.stack([angle.cos(), angle.sin()])
+
+
+def turned(x: Tensor, turns: Tensor | None) -> Tensor:
+    """Queries or keys (B, T, N, d), their halves turned into one another."""
+    if turns is None:
+        return x
+    cosine, sine = turns.to(x.dtype)
+    one, two = x.chunk(2, -1)
+    return torch.cat([one * cosine - two * sine, two * cosine + one * sine], -1)

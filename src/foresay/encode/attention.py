@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from foresay.embed.positions import turned
 from foresay.errors import UserError
 from foresay.parts import Size
 
@@ -61,25 +62,23 @@ class Attention(nn.Module):
         self.shares = shares
         self.join = nn.Linear(heads * self.values, size, bias=bias) if how.join else None
 
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of x itself."""
+    def project(self, x: Tensor, turns: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of x itself; rotary positions turn the first two."""
         assert self.qkv is not None
         q, k, v = self.qkv(x).split(self.shares, -1)
-        return self._heads(q), self._grouped(k), self._grouped(v)
+        q = turned(q.unflatten(-1, (self.heads, self.width)), turns).transpose(1, 2)
+        return q, turned(self._grouped(k), turns), self._grouped(v)
 
     def ask(self, x: Tensor) -> Tensor:
         """The queries of x to a memory."""
         assert self.query is not None
-        return self._heads(self.query(x))
+        return self.query(x).unflatten(-1, (self.heads, self.width)).transpose(1, 2)
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of a memory, found once for all steps."""
         assert self.kv is not None
         k, v = self.kv(memory).split(self.shares[1:], -1)
         return self._grouped(k), self._grouped(v)
-
-    def _heads(self, q: Tensor) -> Tensor:
-        return q.unflatten(-1, (self.heads, self.width)).transpose(1, 2)
 
     def _grouped(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.groups, -1))

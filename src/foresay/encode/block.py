@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.attention import Attention, Heads, Seen
 from foresay.parts import Size
 
+Memory = tuple[Tensor, Tensor]  # keys and values
 Norm = Literal["layer", "rms"]
 Activation = Literal["gelu", "gelu-tanh", "relu", "swiglu"]
 ACT: dict[str, Callable[[Tensor], Tensor]] = {
@@ -60,7 +62,7 @@ class Dense(nn.Module):
 
 
 class Block(nn.Module):
-    """`around` puts each part of it between its shortcut and its norm."""
+    """`look`, `add` and `finish` are its steps, for callers that keep a cache between them."""
 
     def __init__(self, size: int, heads: int, how: Heads, form: Form, dropout: float, *, memory: int | None = None):
         super().__init__()
@@ -82,19 +84,31 @@ class Block(nn.Module):
             if dense.bias is not None:
                 nn.init.zeros_(dense.bias)
 
-    @property
-    def drop(self) -> float:
-        return self.dropout if self.training else 0.0
+    def forward(
+        self, x: Tensor, seen: Seen, turns: Tensor | None = None, past: Memory | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The output, and all keys and values that were looked at: those of the past before those of x."""
+        q, k, v = self.look(x, turns)
+        if past is not None:
+            k, v = torch.cat([past[0], k], 1), torch.cat([past[1], v], 1)
+        drop = self.dropout if self.training else 0.0
+        return self.finish(self.add(x, self.norm_attention, self.attention.mix(q, k, v, seen, drop=drop))), k, v
 
-    def around(self, x: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
-        added = part(norm(x) if self.pre else x)
-        added = F.dropout(added, self.dropout, self.training) if self.drop else added
-        return x + added if self.pre else norm(x + added)
+    def look(self, x: Tensor, turns: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of what the block reads."""
+        return self.attention.project(self.norm_attention(x) if self.pre else x, turns)
+
+    def add(self, x: Tensor, norm: nn.Module, found: Tensor) -> Tensor:
+        """Around a shortcut."""
+        x = x + F.dropout(found, self.dropout, self.training) if self.dropout and self.training else x + found
+        return x if self.pre else norm(x)
 
     def finish(self, x: Tensor, memory: tuple[Tensor, Tensor, Seen] | None = None) -> Tensor:
         """All after the attention to itself; a memory is keys, values and what is seen of them."""
         if memory is not None:
             assert self.source is not None and self.norm_memory is not None
-            source, (k, v, seen) = self.source, memory
-            x = self.around(x, self.norm_memory, lambda y: source.mix(source.ask(y), k, v, seen, drop=self.drop))
-        return self.around(x, self.norm_dense, self.dense)
+            k, v, seen = memory
+            q = self.source.ask(self.norm_memory(x) if self.pre else x)
+            drop = self.dropout if self.training else 0.0
+            x = self.add(x, self.norm_memory, self.source.mix(q, k, v, seen, drop=drop))
+        return self.add(x, self.norm_dense, self.dense(self.norm_dense(x) if self.pre else x))

@@ -13,7 +13,7 @@ The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H)
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -113,66 +113,53 @@ class Transformer(Encoder):
         if "rows" in before:
             outputs, after = self._go_on(x, position, begun, mask, before)
         else:
-            outputs, after = self._all_at_once(x, position, begun, mask, before, starts, maps)
+            after = cache.extended(before, position, begun, mask)
+            alone = mask is None and starts is None and not before["at"].shape[1]
+            seen = self._seen(position, begun, after["at"], mask, alone=alone)
+            outputs = self._all_at_once(x, seen, self.positions.turns(position), before, after, maps)
+            after = after if self.window is None or not self.causal else cache.last(after, self.window - 1)
         outputs[-1] = self.norm(outputs[-1])
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]
         return outputs, after
 
     def _all_at_once(
-        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, before: State, starts: Tensor | None,
-        maps: list[Tensor] | None,
-    ) -> tuple[list[Tensor], State]:  # fmt: skip
-        after = cache.extended(before, position, begun, mask)
-        alone = mask is None and starts is None and not before["at"].shape[1]
-        seen = self._seen(position, begun, after["at"], mask, alone=alone)
+        self, x: Tensor, seen: Seen, turns: Tensor | None, before: State, after: State, maps: list[Tensor] | None
+    ) -> list[Tensor]:
+        """Every block's output; keys and values go to the state after."""
         stream = [x]
         for layer, block in enumerate(self.blocks):
-            held: dict[str, Any] = before[str(layer)]
-
-            def look(y: Tensor, block: Block = block, layer: int = layer, held: dict[str, Any] = held) -> Tensor:
-                q, k, v = self._turned(block, y, position)
-                if held["k"].shape[1]:
-                    k, v = torch.cat([held["k"], k], 1), torch.cat([held["v"], v], 1)
-                after[str(layer)] = {"k": k, "v": v}
-                if maps is not None:
-                    maps.append(block.attention.weights(q, k, seen))
-                return block.attention.mix(q, k, v, seen, drop=block.drop)
-
-            x = block.around(self._input(layer, stream), block.norm_attention, look)
-            stream.append(block.finish(x))
-        return stream[1:], after if self.window is None or not self.causal else cache.last(after, self.window - 1)
+            x, held = self._input(layer, stream), before[str(layer)]
+            past = (held["k"], held["v"]) if held["k"].shape[1] else None
+            if maps is not None:
+                q, k, _ = block.look(x, turns)
+                maps.append(block.attention.weights(q, k, seen))
+            x, k, v = block(x, seen, turns, past)
+            after[str(layer)] = {"k": k, "v": v}
+            stream.append(x)
+        return stream[1:]
 
     def _go_on(
         self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State
     ) -> tuple[list[Tensor], State]:
         """With room in the cache: new slots are written where they stay."""
         state, low, high = cache.taken(state, position, begun, mask)
-        one = x.shape[1] == 1
+        one, turns = x.shape[1] == 1, self.positions.turns(position)
         slots = Slots(state["rows"], state["at"], begun[:, 0], position[:, 0], high, FAR) if one else None
         seen = Seen() if one else self._seen(position, begun, state["at"][:, :high], mask)
         stream = [x]
         for layer, block in enumerate(self.blocks):
-            held: dict[str, Any] = state[str(layer)]
-
-            def look(y: Tensor, block: Block = block, held: dict[str, Any] = held) -> Tensor:
-                q, k, v = self._turned(block, y, position)
-                held["k"][:, low:high], held["v"][:, low:high] = k, v
-                if slots is not None:
-                    mixed = attend(q[:, :, 0], held["k"], held["v"], slots, block.attention.scale)
-                    return block.attention.joined(mixed.flatten(1)[:, None])
+            x, held = self._input(layer, stream), state[str(layer)]
+            q, k, v = block.look(x, turns)
+            held["k"][:, low:high], held["v"][:, low:high] = k, v
+            if slots is not None:
+                mixed = attend(q[:, :, 0], held["k"], held["v"], slots, block.attention.scale)
+                mixed = block.attention.joined(mixed.flatten(1)[:, None])
+            else:
                 k, v = (cache.seen_from(state, held[name], high) for name in ("k", "v"))
-                return block.attention.mix(q, k, v, seen)
-
-            x = block.around(self._input(layer, stream), block.norm_attention, look)
-            stream.append(block.finish(x))
+                mixed = block.attention.mix(q, k, v, seen)
+            stream.append(block.finish(block.add(x, block.norm_attention, mixed)))
         return stream[1:], state
-
-    def _turned(self, block: Block, y: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values; rotary positions turn the first two."""
-        q, k, v = block.attention.project(y)
-        turned = self.positions.turned(q.transpose(1, 2), position).transpose(1, 2)
-        return turned, self.positions.turned(k, position), v
 
     def _input(self, layer: int, stream: list[Tensor]) -> Tensor:
         """What a block reads: the layer below, or all of them."""
