@@ -69,6 +69,7 @@ def trainer(shape: Shape, folder: Path, device: str) -> Trainer:
                     "batches": {"kind": "packed", "rows": shape.rows, "length": shape.length},
                     "optimizer": {"kind": "adamw", "lr": RATE, "weight_decay": 0.0},
                     "clip": 1.0,
+                    "compute": {"compile": device == "cuda"},
                     "precision": "float32" if device == "cpu" else "bfloat16",
                 },
             }

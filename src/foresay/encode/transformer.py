@@ -13,6 +13,7 @@ The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import torch
@@ -33,6 +34,8 @@ FAR = 1 << 60  # a window that is none
 @part("encoder", "transformer")
 class Transformer(Encoder):
     """Self-attention in blocks, with a key and value cache; causal, or seeing both sides."""
+
+    compiled: Callable[..., tuple[Tensor, Tensor, Tensor]] | None = None
 
     def __init__(
         self,
@@ -64,6 +67,10 @@ class Transformer(Encoder):
         self.positions.build_heads(self.blocks[0].attention.width)
         for block in self.blocks:
             block.initialise(len(self.blocks))
+
+    def compile_blocks(self) -> None:
+        """Blocks are compiled when they next train; all blocks share what is compiled."""
+        self.compiled = torch.compile(Block.forward, dynamic=False)
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
         like = next(self.parameters()).detach().new_empty(rows, 0)
@@ -134,7 +141,8 @@ class Transformer(Encoder):
             if maps is not None:
                 q, k, _ = block.look(x, turns)
                 maps.append(block.attention.weights(q, k, seen))
-            x, k, v = block(x, seen, turns, past)
+            run = self.compiled if self.compiled is not None and self.training and past is None else Block.forward
+            x, k, v = run(block, x, seen, turns, past)
             after[str(layer)] = {"k": k, "v": v}
             stream.append(x)
         return stream[1:]

@@ -35,6 +35,7 @@ class Compute:
 
     accumulate: Size = 1
     graph: Literal["auto"] | bool = "auto"
+    compile: bool = False  # of a Transformer's block, by torch.compile; takes a minute before the first step
 
 
 @part("train", "loop")

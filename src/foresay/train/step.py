@@ -19,6 +19,7 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.data.batches import BatchOrder
 from foresay.encode.encoder import State, detach
+from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train.average import Averages
@@ -61,6 +62,8 @@ class Steps:
         self.averages = Averages(loop.optimizer.average, model) if loop.optimizer.average is not None else None
         schedule = loop.optimizer.schedule.in_steps(max(order.per_epoch // loop.accumulate, 1))
         self.rate: Callable[[int], float] = lambda step: loop.optimizer.lr * schedule.factor(step, loop.steps)
+        if loop.compute.compile:
+            compile_blocks(model)
         self.graph = wants_graph(loop, self.device)
         self.graphs: Graphs | None = None  # from the first step on
 
@@ -166,6 +169,14 @@ class Steps:
             self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
         if counters.skipped_in_a_row >= MOST_SKIPPED:
             raise too_many(loss, norm, counters.step + 1, MOST_SKIPPED)
+
+
+def compile_blocks(model: Task) -> None:
+    """Compiles what a model's encoder has of blocks."""
+    encoder = getattr(model, "encoder", None)
+    if not isinstance(encoder, Transformer):
+        raise UserError("train.compute.compile=true compiles the blocks of a Transformer; this model has none")
+    encoder.compile_blocks()
 
 
 def wants_graph(loop: Loop, device: torch.device) -> bool:
