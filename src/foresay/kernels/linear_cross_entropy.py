@@ -14,7 +14,8 @@ features (N, H), weight (V, H), bias (V), targets (N), mask (N) bool with True =
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import torch
@@ -22,11 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from foresay.kernels.product import HALF, filled_product, half_on_gpu
+from foresay.kernels.product import HALF, filled_product, gradient_product, half_on_gpu
 from foresay.kernels.switch import plain
 
 # Bytes of logits at a time: enough rows for the products to run at full speed.
-CPU_CHUNK, GPU_CHUNK = 16 << 20, 512 << 20
+CPU_CHUNK, GPU_CHUNK = 16 << 20, 2 << 30
 # Bytes of logits in all up to which the plain twin is faster and its memory no matter.
 CPU_SMALL, GPU_SMALL = 1 << 20, 256 << 20
 
@@ -78,11 +79,17 @@ def plain_linear_cross_entropy(
 
 def row_chunks(rows: int, vocabulary: int, device: torch.device, itemsize: int = 4) -> Iterator[slice]:
     """Slices of the rows such that the logits of one slice fit the chunk; all of about equal size."""
-    budget = CPU_CHUNK if device.type == "cpu" else GPU_CHUNK
+    budget = CPU_CHUNK if device.type == "cpu" else _gpu_chunk(device)
     most = max(budget // (vocabulary * itemsize), 16)
     pieces = -(-rows // most) or 1
     size = max(-(-rows // pieces), 1)
     return (slice(begin, min(begin + size, rows)) for begin in range(0, rows, size))
+
+
+@cache
+def _gpu_chunk(device: torch.device) -> int:
+    """A thirty-second part of a GPU's memory, where that is less."""
+    return min(GPU_CHUNK, torch.cuda.get_device_properties(device).total_memory // 32)
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
@@ -144,25 +151,40 @@ def _run(
         for t, want in zip((features, weight, bias), wanted, strict=True)
     ]
     loss = torch.zeros((), dtype=sums, device=f.device)
-    z = logs = f.new_empty(0)
-    for rows in row_chunks(len(f), len(w), f.device, sums.itemsize):
+    to_gradient = _to_gradient(f.device, sums)
+    z = f.new_empty(0)
+    for rows in row_chunks(len(f), len(w), f.device, dtype.itemsize if f.is_cuda else sums.itemsize):
         size = rows.stop - rows.start
-        if not len(z):
-            z, logs = f.new_empty(size, len(w)), f.new_empty(size, len(w), dtype=sums)
-        z, logs = z[:size], logs[:size]  # the last chunk may be smaller
+        z = z[:size] if len(z) else f.new_empty(size, len(w))  # the last chunk may be smaller
         torch.mm(f[rows], w.t(), out=z) if b is None else torch.addmm(b, f[rows], w.t(), out=z)
-        torch.log_softmax(z, 1, dtype=sums, out=logs)
-        at = targets[rows, None]
-        hit = logs.gather(1, at)
-        loss -= torch.dot(hit[:, 0], counted[rows])
+        loss += torch.dot(to_gradient(z, targets[rows]), counted[rows])
         if any(wanted):
-            g = torch.exp(logs, out=z).scatter_(1, at, hit.expm1().to(dtype))
-            _add_gradients(grads, rows, g, f[rows], w, part[rows])
+            _add_gradients(grads, rows, z, f[rows], w, part[rows])
     given = (features, weight, features if bias is None else bias)
     ready = [
         None if d is None else (d.div_(count) if late else d).to(t.dtype) for d, t in zip(grads, given, strict=True)
     ]
     return loss / count, ready
+
+
+def _to_gradient(device: torch.device, sums: torch.dtype) -> Callable[[Tensor, Tensor], Tensor]:
+    """What turns logits into the gradient of their losses, and returns those."""
+    if device.type == "cuda" and sums == torch.float32:
+        from foresay.kernels.softmax_triton import softmax_gradient  # there is no Triton without a GPU
+
+        return softmax_gradient
+    logs = torch.empty(0, dtype=sums, device=device)
+
+    def by_torch(z: Tensor, targets: Tensor) -> Tensor:
+        nonlocal logs
+        logs = logs[: len(z)] if len(logs) else torch.empty_like(z, dtype=sums)
+        torch.log_softmax(z, 1, dtype=sums, out=logs)
+        at = targets[:, None]
+        hit = logs.gather(1, at)
+        torch.exp(logs, out=z).scatter_(1, at, hit.expm1().to(z.dtype))
+        return -hit[:, 0]
+
+    return by_torch
 
 
 def _add_gradients(grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor, w: Tensor, part: Tensor) -> None:
@@ -174,7 +196,9 @@ def _add_gradients(grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor
         f = (f * part).to(g.dtype)
         if d_weight.dtype == g.dtype:
             d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)  # the first chunk need not read the zeros
+        elif rows.start:
+            d_weight.add_(gradient_product(g, f, d_weight.dtype))
         else:
-            d_weight.add_(g.t() @ f)
+            d_weight.copy_(gradient_product(g, f, d_weight.dtype))
     if d_bias is not None:
         d_bias += (g.t() @ part.to(g.dtype))[:, 0]
