@@ -52,6 +52,7 @@ def ours(size: int, layers: int, heads: int, vocabulary: int) -> Any:
         for name, parameter in model.named_parameters():
             if parameter.ndim == 2 and "blocks" in name:
                 parameter.mul_(4)
+        model.embedding.table[STOP] = 0.0  # never the likeliest
     return model.eval()
 
 
@@ -63,21 +64,8 @@ def peer_of(model: Any) -> Any:
     return peer.eval().to(model.device, next(model.parameters()).dtype)
 
 
-class Endless:
-    """A model that does not end its text."""
-
-    def __init__(self, model: Any):
-        self.model, self.device, self.steady = model, model.device, model.steady
-        self.begin, self.reorder = model.begin, model.reorder
-
-    def step(self, ids: Any, state: Any, mask: Any = None) -> Any:
-        log_probs, state = self.model.step(ids, state, mask)
-        log_probs[:, STOP] = -torch.inf
-        return log_probs, state
-
-
 def greedily(model: Any, prompts: list[list[int]]) -> list[list[int]]:
-    return generate(Endless(model), prompts, Greedy(), length=LENGTH)
+    return generate(model, prompts, Greedy(), length=LENGTH)
 
 
 def by_beam(model: Any, prompts: list[list[int]]) -> list[list[int]]:

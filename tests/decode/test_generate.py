@@ -43,7 +43,7 @@ class Told:
     def __init__(self, likely):
         self.likely, self.longest, self.begun = likely, 0, 0
 
-    def begin(self, rows):
+    def begin(self, rows, condition=None, capacity=None):
         self.begun += 1
         return [[START] for _ in range(rows)]
 

@@ -202,3 +202,27 @@ def test_dense_shortcuts_read_all_layers_below():
         below = stream[-1] if layer == 0 else encoder.below[layer - 1](torch.cat(stream, -1))
         stream.append(block(below, Seen(causal=True))[0])
     torch.testing.assert_close(encoder(x)[0], encoder.norm(stream[-1]))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("settings", [{}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}])
+def test_steps_on_a_gpu_equal_one_pass(settings):
+    encoder = build(**settings).float()
+    x = torch.randn(3, 9, D)
+    mask = torch.arange(4) < torch.tensor([[4], [2], [3]])
+    with torch.inference_mode():
+        state = encoder.begin(3)
+        expected = []
+        for part, own in [(x[:, :4], mask), *((x[:, t : t + 1], None) for t in range(4, 9))]:
+            y, state = encoder.double()(
+                part.double(), own, map_state(state, lambda t: t.double() if t.is_floating_point() else t)
+            )
+            expected.append(y)
+        encoder = encoder.float().cuda()
+        state, found = encoder.begin(3, capacity=6), []
+        for part, own in [(x[:, :4], mask), *((x[:, t : t + 1], None) for t in range(4, 9))]:
+            y, state = encoder(part.cuda(), None if own is None else own.cuda(), state)
+            found.append(y.cpu().double())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)

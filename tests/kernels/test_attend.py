@@ -48,3 +48,26 @@ def test_threads_give_the_same(monkeypatch):
     monkeypatch.setattr(module, "WORTH", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     assert torch.equal(attend(q, k, v, slots, 0.4), alone)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("window", [1 << 60, 2])
+def test_on_a_gpu(window):
+    """The newest slot comes beside the query and is written to its place."""
+    from foresay.kernels.attend_triton import attend_and_keep
+
+    q, k, v, slots = given(torch.float64, window)
+    rows, at, last = slots.rows.clone(), slots.at.clone(), slots.end - 1
+    rows[:, last] = torch.arange(B)
+    at[:, last] = slots.position
+    expected = attend_plain(q, k, v, slots._replace(rows=rows, at=at), 0.4)
+    device = {name: value.cuda() for name, value in {"rows": rows, "at": at, "begun": slots.begun}.items()}
+    state = device | {"used": torch.full((B,), last, device="cuda")}
+    held = {"k": k.float().cuda(), "v": v.float().cuda()}
+    new_k, new_v = held["k"][:, last].clone(), held["v"][:, last].clone()
+    held["k"][:, last], held["v"][:, last] = 0, 0
+    found = attend_and_keep(q.float().cuda(), new_k, new_v, held, state, slots.position.cuda(), 0.4, window)
+    visible = slots.position >= slots.begun
+    torch.testing.assert_close(found.cpu().double()[visible], expected[visible], rtol=1e-5, atol=1e-5)
+    assert torch.equal(held["k"][:, last], new_k) and torch.equal(held["v"][:, last], new_v)

@@ -146,3 +146,19 @@ def test_even_sizes_change_nothing(bias, small, monkeypatch):
         found.append([loss, *torch.autograd.grad(loss, tensors)])
     for expected, value in zip(*found, strict=True):
         torch.testing.assert_close(value, expected)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("width", [7, 8192, 20000])
+def test_softmax_gradient_on_a_gpu(width):
+    from foresay.kernels.softmax_triton import softmax_gradient
+
+    torch.manual_seed(1)
+    z, targets = torch.randn(5, width, device="cuda"), torch.randint(width, (5,), device="cuda")
+    exact = z.double().requires_grad_()
+    losses = torch.nn.functional.cross_entropy(exact, targets, reduction="none")
+    (gradient,) = torch.autograd.grad(losses.sum(), exact)
+    found = softmax_gradient(z, targets)
+    torch.testing.assert_close(found.double(), losses, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(z.double(), gradient, rtol=1e-5, atol=1e-6)

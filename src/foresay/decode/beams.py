@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from foresay.decode.best import largest
-from foresay.decode.generate import padded
+from foresay.decode.generate import asks, padded
 from foresay.decode.graphed import graphed
 from foresay.decode.search import MARGIN, Found, Limits, nothing_possible
 from foresay.text.tokens import STOP
@@ -84,7 +84,10 @@ class Beams:
         """The best of each prompt, and whether every choice on the way was clear."""
         for written in range(self.limits.length):
             self._extend(written)
-            if written + 1 == self.limits.length or not self._goes_on():
+            if written + 1 == self.limits.length:
+                break
+            self._close()
+            if asks(written, self.totals.device) and not self._lives():
                 break
             last = self.history[-1]
             self.state = self.model.reorder(self.state, (self.offsets + last.parents).flatten())
@@ -174,8 +177,12 @@ class Beams:
         among = torch.zeros_like(together, dtype=torch.bool).scatter_(1, places[:, : self.each], True)
         return endings.masked_fill(~among[:, : endings.shape[1]], NONE)
 
-    def _goes_on(self) -> bool:
-        """Closes the rows whose search is over; whether one is left."""
+    def _lives(self) -> bool:
+        """Whether a row is still searched."""
+        return bool((self.totals > NONE).any())
+
+    def _close(self) -> None:
+        """Ends the rows whose search is over."""
         self.top = (
             torch.cat([self.top, self.ends[-1].scores], 1).sort(dim=1, descending=True).values[:, : self.how.best]
         )
@@ -188,7 +195,6 @@ class Beams:
             self.sure &= ~over | (possible == NONE) | ((worst - possible).abs() > MARGIN)
             over &= worst >= possible
         self.totals = self.totals.masked_fill(over[:, None], NONE)
-        return bool((self.totals > NONE).any())
 
     def _results(self) -> tuple[list[list[Found]], list[bool]]:
         scores = torch.cat([end.scores for end in self.ends], 1)

@@ -24,6 +24,8 @@ from foresay.decode.sample import Decoder
 from foresay.decode.search import MARGIN, NEVER
 from foresay.text.tokens import PAD, STOP
 
+SELDOM = 16  # steps between two questions to a GPU
+
 
 @dataclass(frozen=True)
 class Writing:
@@ -92,7 +94,7 @@ def _write(
             on_step(torch.where(alive, chosen, STOP).tolist())
         if how.ends is not None:
             alive &= ~torch.tensor([how.ends(text) for text in _cut(texts, first, sizes)], device=device)
-        if step + 1 == how.length or not alive.any():
+        if step + 1 == how.length or (asks(step, device) and not alive.any()):
             break
         before, kept = kept, _kept_from(sizes, kept, how.context)
         if how.context is not None and not torch.equal(kept, before):
@@ -102,6 +104,11 @@ def _write(
             ended = None if how.context is None else alive[:, None]  # a state that grows must not pass the context
             log_probs, state = model.step(chosen[:, None], state, ended)
     return _cut(texts, first, sizes), sure.tolist()
+
+
+def asks(step: int, device: torch.device) -> bool:
+    """Whether it is time to see if all rows have ended: a GPU, which must be waited for, now and then."""
+    return device.type == "cpu" or step % SELDOM == SELDOM - 1
 
 
 def _cut(texts: Tensor, first: Tensor, sizes: Tensor) -> list[list[int]]:

@@ -19,8 +19,7 @@ WARM = 2  # steps before the capture, in which kernels are compiled and chosen
 
 def graphed(model: Any) -> Any:
     """The model itself, or with its step as a graph where that can be."""
-    encoder = getattr(model, "encoder", None)
-    if plain() or model.device.type != "cuda" or encoder is None or encoder.grows:
+    if plain() or model.device.type != "cuda" or getattr(model, "encoder", None) is None:
         return model
     return Graphed(model)
 
@@ -34,6 +33,9 @@ class Graphed:
         self.graph: torch.cuda.CUDAGraph | None = None
         self.given: tuple[Tensor, State] | None = None  # what the graph reads
         self.found: tuple[Tensor, State] | None = None  # what it writes
+        self.shapes: list[Any] = []  # of what it reads
+        self.before: list[Any] = []  # of what the last step of one symbol read
+        self.room: int | None = None  # steps that a cache has room for; None: not known
 
     def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
         return self.model.begin(rows, condition, capacity)
@@ -43,16 +45,34 @@ class Graphed:
 
     def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
         if mask is not None or ids.shape[1] != 1:
+            self.room = None
             return self.model.step(ids, state, mask)
-        if self.given is None or self.given[0].shape != ids.shape:
+        new = flatten_state(state)
+        shapes, before = [ids.shape, *(tensor.shape for tensor in new.values())], self.before
+        self.before = shapes
+        if shapes != before or not self._has_room(state):  # a state that grows has another shape each time
+            self.room = None
+            return self.model.step(ids, state)
+        if shapes != self.shapes:
             self._capture(ids, state)
+            self.shapes = shapes
         assert self.graph is not None and self.given is not None and self.found is not None
-        self.given[0].copy_(ids)
-        own, new = flatten_state(self.given[1]), flatten_state(state)
-        for name, tensor in own.items():
-            tensor.copy_(new[name])
+        own = flatten_state(self.given[1])
+        pairs = [(tensor, new[name]) for name, tensor in own.items() if tensor.data_ptr() != new[name].data_ptr()]
+        for tensor, other in [(self.given[0], ids), *pairs]:
+            tensor.copy_(other)
         self.graph.replay()
         return self.found
+
+    def _has_room(self, state: State) -> bool:
+        """Whether a cache with slots has one left; how many is asked of the device once after a prompt."""
+        inner = state.get("encoder")
+        if not isinstance(inner, dict) or "used" not in inner:
+            return True
+        if self.room is None:
+            self.room = inner["at"].shape[1] - int(inner["used"][0])
+        self.room -= 1
+        return self.room >= 0
 
     def _capture(self, ids: Tensor, state: State) -> None:
         self.given = ids.clone(), map_state(state, Tensor.clone)

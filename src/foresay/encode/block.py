@@ -49,6 +49,7 @@ class Dense(nn.Module):
 
     def __init__(self, size: int, form: Form):
         super().__init__()
+        self.activation: str = form.activation
         self.gated, self.act = form.activation == "swiglu", ACT[form.activation]
         hidden = form.hidden or (8 * size // 3 if self.gated else 4 * size)
         self.rise = nn.Linear(size, 2 * hidden if self.gated else hidden, bias=form.bias)

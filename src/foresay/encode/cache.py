@@ -67,13 +67,23 @@ def extended(state: State, position: Tensor, begun: Tensor, mask: Tensor | None)
 
 def taken(state: State, position: Tensor, begun: Tensor, mask: Tensor | None) -> tuple[State, int, int]:
     """The state after these steps, in slots low..high that have room for their keys and values."""
-    low = int(state["used"][0]) if len(state["used"]) else 0
+    state, low = with_room(state, position.shape[1]), used(state)
     high = low + position.shape[1]
-    state = state if high <= state["at"].shape[1] else _wider(state, max(high, 2 * low))
     state["at"][:, low:high] = position if mask is None else position.where(mask, EMPTY)
     state["rows"][:, low:high] = torch.arange(len(position), device=position.device)[:, None]
     changed = {"position": advance(state["position"], high - low, mask), "used": state["used"] + (high - low)}
     return state | changed | ({"begun": begun[:, -1]} if high > low else {}), low, high
+
+
+def used(state: State) -> int:
+    """How many slots are taken."""
+    return int(state["used"][0]) if len(state["used"]) else 0
+
+
+def with_room(state: State, steps: int) -> State:
+    """The state, or one with more slots where so many steps have no room."""
+    low, slots = used(state), state["at"].shape[1]
+    return state if low + steps <= slots else _wider(state, max(low + steps, 2 * low))
 
 
 def seen_from(state: State, held: Tensor, end: int) -> Tensor:
@@ -87,7 +97,7 @@ def reordered(state: State, rows: Tensor) -> State:
     caches = {name: value for name, value in state.items() if isinstance(value, dict)}
     if len(rows) == len(state["rows"]):
         return kept | caches
-    end, slots = int(state["used"][0]) if len(state["used"]) else 0, state["at"].shape[1]
+    end, slots = used(state), state["at"].shape[1]
     own = kept | {"rows": torch.arange(len(rows), device=rows.device)[:, None].repeat(1, slots)}
     for layer, cache in caches.items():
         own[layer] = {name: _room(seen_from(kept, tensor, end), slots) for name, tensor in cache.items()}

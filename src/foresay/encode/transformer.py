@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.embed.positions import Positions
-from foresay.encode import cache
+from foresay.encode import cache, onward
 from foresay.encode.attention import Heads, Seen
 from foresay.encode.block import Block, Form
 from foresay.encode.encoder import Encoder, State
@@ -117,7 +117,9 @@ class Transformer(Encoder):
         before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
         x = F.dropout(self.widen(x) + self.positions(position - begun), self.dropout, self.training)
-        if "rows" in before:
+        if "rows" in before and onward.can_go_on(x, mask):
+            outputs, after = onward.go_on(self, x, position, mask, before, FAR)
+        elif "rows" in before:
             outputs, after = self._go_on(x, position, begun, mask, before)
         else:
             after = cache.extended(before, position, begun, mask)
@@ -136,7 +138,7 @@ class Transformer(Encoder):
         """Every block's output; keys and values go to the state after."""
         stream = [x]
         for layer, block in enumerate(self.blocks):
-            x, held = self._input(layer, stream), before[str(layer)]
+            x, held = self.input_of(layer, stream), before[str(layer)]
             past = (held["k"], held["v"]) if held["k"].shape[1] else None
             if maps is not None:
                 q, k, _ = block.look(x, turns)
@@ -157,7 +159,7 @@ class Transformer(Encoder):
         seen = Seen() if one else self._seen(position, begun, state["at"][:, :high], mask)
         stream = [x]
         for layer, block in enumerate(self.blocks):
-            x, held = self._input(layer, stream), state[str(layer)]
+            x, held = self.input_of(layer, stream), state[str(layer)]
             q, k, v = block.look(x, turns)
             held["k"][:, low:high], held["v"][:, low:high] = k, v
             if slots is not None:
@@ -169,7 +171,7 @@ class Transformer(Encoder):
             stream.append(block.finish(block.add(x, block.norm_attention, mixed)))
         return stream[1:], state
 
-    def _input(self, layer: int, stream: list[Tensor]) -> Tensor:
+    def input_of(self, layer: int, stream: list[Tensor]) -> Tensor:
         """What a block reads: the layer below, or all of them."""
         if self.below is None or layer == 0:
             return stream[-1]

@@ -1,0 +1,42 @@
+"""The linear layer for few rows against torch's own operations, on a GPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+@pytest.mark.parametrize(
+    ("normed", "act", "added"), [(True, "gelu", False), (False, "none", True), (True, "relu", True)]
+)
+@pytest.mark.parametrize(("width", "outs"), [(48, 30), (768, 2304), (300, 50)])
+def test_equals_torch(rows, normed, act, added, width, outs):
+    from foresay.kernels.thin_triton import thin_linear
+
+    torch.manual_seed(1)
+    layer, norm = nn.Linear(width, outs).cuda(), nn.LayerNorm(width).cuda()
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x, residual = torch.randn(rows, width, device="cuda"), torch.randn(rows, outs, device="cuda")
+    with torch.no_grad():
+        found = thin_linear(x, layer, norm if normed else None, act, residual if added else None)
+        layer, norm, x, residual = layer.double(), norm.double(), x.double(), residual.double()
+        y = layer(norm(x) if normed else x)
+        y = {"gelu": F.gelu, "relu": F.relu, "none": lambda z: z}[act](y)
+    torch.testing.assert_close(found.double(), y + residual if added else y, rtol=1e-5, atol=1e-5)
+
+
+def test_gelu_by_tanh():
+    from foresay.kernels.thin_triton import thin_linear
+
+    layer, x = nn.Linear(16, 24).cuda(), torch.randn(2, 16, device="cuda")
+    with torch.no_grad():
+        expected = F.gelu(layer.double()(x.double()), approximate="tanh")
+        torch.testing.assert_close(
+            thin_linear(x, layer.float(), None, "gelu-tanh").double(), expected, rtol=1e-5, atol=1e-5
+        )
