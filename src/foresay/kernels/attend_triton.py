@@ -20,9 +20,9 @@ SLOTS = 64  # read at a time
 
 @triton.jit
 def _kernel(
-    q: Any, new_k: Any, new_v: Any, keys: Any, values: Any, rows: Any, at: Any, begun: Any, position: Any, used: Any,
-    y: Any, scale: Any, window: Any, q_row: Any, k_row: Any, v_row: Any, key_row: Any, key_slot: Any, value_row: Any,
-    value_slot: Any, slots: Any, heads: tl.constexpr, share: tl.constexpr, wide: tl.constexpr, deep: tl.constexpr,
+    q, new_k, new_v, keys, values, rows, at, begun, position, used,
+    y, scale, window, q_row, k_row, v_row, key_row, key_slot, value_row,
+    value_slot, slots, heads: tl.constexpr, share: tl.constexpr, wide: tl.constexpr, deep: tl.constexpr,
     some: tl.constexpr, wide_block: tl.constexpr, deep_block: tl.constexpr,
 ) -> None:  # fmt: skip
     b, n = tl.program_id(0).to(tl.int64), tl.program_id(1)

@@ -7,8 +7,6 @@ Sums are float32 whatever z is kept in. z (N, V), targets (N) -> losses (N), flo
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -18,7 +16,7 @@ BLOCK = 8192
 
 
 @triton.jit
-def _kernel(z: Any, targets: Any, losses: Any, width: Any, stride: Any, block: tl.constexpr) -> None:
+def _kernel(z, targets, losses, width, stride, block: tl.constexpr) -> None:
     row = tl.program_id(0).to(tl.int64)
     at, target = z + row * stride, tl.load(targets + row)
     columns = tl.arange(0, block)

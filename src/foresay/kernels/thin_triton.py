@@ -8,8 +8,6 @@ launched; this one keeps both small. x (B, K), weight (O, K), bias (O) -> y (B, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -22,8 +20,8 @@ ACTS = {"none": 0, "relu": 1, "gelu": 2, "gelu-tanh": 3}
 
 @triton.jit
 def _kernel(
-    x: Any, weight: Any, bias: Any, gain: Any, shift: Any, residual: Any, y: Any, rows: Any, width: Any, outs: Any,
-    eps: Any, act: tl.constexpr, normed: tl.constexpr, biased: tl.constexpr, added: tl.constexpr,
+    x, weight, bias, gain, shift, residual, y, rows, width, outs,
+    eps, act: tl.constexpr, normed: tl.constexpr, biased: tl.constexpr, added: tl.constexpr,
     row_block: tl.constexpr, out_block: tl.constexpr, some: tl.constexpr, whole: tl.constexpr,
 ) -> None:  # fmt: skip
     o = tl.program_id(0) * out_block + tl.arange(0, out_block)
