@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from foresay import parts
+from foresay.encode import onward
 from foresay.encode.attention import Heads, Seen
 from foresay.encode.block import Form
 from foresay.encode.encoder import map_state, reorder
@@ -206,8 +207,10 @@ def test_dense_shortcuts_read_all_layers_below():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("thin", [8, 2])
 @pytest.mark.parametrize("settings", [{}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}])
-def test_steps_on_a_gpu_equal_one_pass(settings):
+def test_steps_on_a_gpu_equal_one_pass(settings, thin, monkeypatch):
+    monkeypatch.setattr(onward, "THIN", thin)
     encoder = build(**settings).float()
     x = torch.randn(3, 9, D)
     mask = torch.arange(4) < torch.tensor([[4], [2], [3]])

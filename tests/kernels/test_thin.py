@@ -40,3 +40,16 @@ def test_gelu_by_tanh():
         torch.testing.assert_close(
             thin_linear(x, layer.float(), None, "gelu-tanh").double(), expected, rtol=1e-5, atol=1e-5
         )
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_add_norm(added):
+    from foresay.kernels.thin_triton import add_norm
+
+    norm, x, y = nn.LayerNorm(30).cuda(), torch.randn(3, 30, device="cuda"), torch.randn(3, 30, device="cuda")
+    nn.init.normal_(norm.weight)
+    with torch.no_grad():
+        total, normed = add_norm(x, y if added else None, norm)
+        expected = x + y if added else x
+        torch.testing.assert_close(total, expected)
+        torch.testing.assert_close(normed, norm(expected), rtol=1e-5, atol=1e-5)

@@ -21,7 +21,7 @@ from torch import Tensor
 from foresay.decode.chance import gumbel, keys
 from foresay.decode.graphed import graphed
 from foresay.decode.sample import Decoder
-from foresay.decode.search import MARGIN, NEVER
+from foresay.decode.search import NEVER, margin_for
 from foresay.text.tokens import PAD, STOP
 
 SELDOM = 16  # steps between two questions to a GPU
@@ -56,7 +56,9 @@ def generate(
     if not prompts:
         return []
     how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1 or model.steady
-    texts, sure = _write(model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else MARGIN, on_step)
+    texts, sure = _write(
+        model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else margin_for(model), on_step
+    )
     for row in (row for row, clear in enumerate(sure) if not clear):
         texts[row] = _write(model, [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
     return texts

@@ -74,6 +74,12 @@ class Limits:
         return log_probs
 
 
+def margin_for(model: Any) -> float:
+    """How clear a choice beside others must be; half precision rounds by more than any margin and is taken as it is."""
+    parameter = next(iter(model.parameters()), None) if hasattr(model, "parameters") else None
+    return 0.0 if parameter is not None and parameter.dtype in (torch.bfloat16, torch.float16) else MARGIN
+
+
 class Search(Part):
     """`find(model, prompts, limits)` gives the best sequences for each prompt, best first."""
 

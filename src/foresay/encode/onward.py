@@ -1,27 +1,30 @@
 """One step of a Transformer on a GPU, with room in its cache: nothing is asked of the device, so it can be a graph.
 
-Few rows go through blocks as GPT-2's in five kernels each (kernels/thin_triton.py); others through the block itself.
+Blocks as GPT-2's go through kernels of their own: five a block for few rows, more of torch's products for many. Others
+go through the block itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from foresay.encode import cache
-from foresay.encode.block import Block
 from foresay.encode.encoder import State, advance
 from foresay.kernels.switch import in_graph, plain
 
 if TYPE_CHECKING:
+    from foresay.encode.block import Block
     from foresay.encode.transformer import Transformer
 
-THIN = 8  # rows that go through thin layers
+THIN = 8  # rows that are few
+Look = Callable[[int, Tensor, Tensor, Tensor], Tensor]  # layer, q (B, N, d), k and v (B, G, d) -> (B, N d)
 
 
-def can_go_on(x: Tensor, mask: Tensor | None) -> bool:
+def can_go_on(x: Tensor) -> bool:
     """Whether this is such a step."""
     return x.is_cuda and x.shape[1] == 1 and not plain() and not torch.is_grad_enabled()
 
@@ -37,48 +40,69 @@ def go_on(
     slot, turns = state["used"][:1], encoder.positions.turns(position)
     state["at"].index_copy_(1, slot, position if mask is None else position.where(mask, cache.EMPTY))
     state["rows"].index_copy_(1, slot, torch.arange(len(x), device=x.device)[:, None])
+
+    def look(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scale = encoder.blocks[layer].attention.scale
+        return attend_and_keep(q, k, v, state[str(layer)], state, position[:, 0], scale, window).flatten(1)
+
+    if turns is not None or not is_usual(encoder, x):
+        outputs = _through_blocks(encoder, x, turns, look)
+    elif len(x) <= THIN:
+        outputs = [y[:, None] for y in _few(encoder, x[:, 0].contiguous(), look)]
+    else:
+        outputs = [y[:, None] for y in _many(encoder, x[:, 0].contiguous(), look)]
+    return outputs, state | {"position": advance(state["position"], 1, mask), "used": state["used"] + 1}
+
+
+def is_usual(encoder: Transformer, x: Tensor) -> bool:
+    """Whether all blocks are as GPT-2's."""
+    block = encoder.blocks[0]
+    normed = all(isinstance(norm, nn.LayerNorm) and norm.bias is not None for norm in (encoder.norm, block.norm_dense))
+    alike = block.pre and not block.dense.gated and block.attention.join is not None and encoder.below is None
+    return normed and alike and block.dense.rise.weight.dtype == x.dtype and not torch.is_autocast_enabled("cuda")
+
+
+def _through_blocks(encoder: Transformer, x: Tensor, turns: Tensor | None, look: Look) -> list[Tensor]:
     stream = [x]
     for layer, block in enumerate(encoder.blocks):
-        x, held, attention = encoder.input_of(layer, stream), state[str(layer)], block.attention
-        thin = turns is None and is_thin(block, x)
-        q, k, v = _thin_look(block, x) if thin else _look(block, x, turns)
-        mixed = attend_and_keep(q, k, v, held, state, position[:, 0], attention.scale, window).flatten(1)
-        if thin:
-            x = _thin_finish(block, x, mixed)
-        else:
-            x = block.finish(block.add(x, block.norm_attention, attention.joined(mixed[:, None])))
-        stream.append(x)
-    changed = {"position": advance(state["position"], 1, mask), "used": state["used"] + 1}
-    return stream[1:], state | changed
+        x = encoder.input_of(layer, stream)
+        q, k, v = block.look(x, turns)
+        mixed = block.attention.joined(look(layer, q[:, :, 0], k[:, 0], v[:, 0])[:, None])
+        stream.append(block.finish(block.add(x, block.norm_attention, mixed)))
+    return stream[1:]
 
 
-def is_thin(block: Block, x: Tensor) -> bool:
-    """Whether a block is as GPT-2's, and the rows are few."""
-    norms = (block.norm_attention, block.norm_dense)
-    usual = all(isinstance(norm, nn.LayerNorm) and norm.bias is not None for norm in norms)
-    fits = block.pre and not block.dense.gated and block.attention.join is not None
-    same = block.dense.rise.weight.dtype == x.dtype and not torch.is_autocast_enabled("cuda")
-    return len(x) <= THIN and usual and fits and same
-
-
-def _look(block: Block, x: Tensor, turns: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    q, k, v = block.look(x, turns)
-    return q[:, :, 0], k[:, 0], v[:, 0]
-
-
-def _thin_look(block: Block, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _few(encoder: Transformer, x: Tensor, look: Look) -> list[Tensor]:
     from foresay.kernels.thin_triton import thin_linear
 
-    attention: Any = block.attention
-    q, k, v = thin_linear(x[:, 0].contiguous(), attention.qkv, block.norm_attention).split(attention.shares, 1)
+    outputs = []
+    for layer, block in enumerate(encoder.blocks):
+        parts: Any = block
+        mixed = look(layer, *_parted(block, thin_linear(x, parts.attention.qkv, parts.norm_attention)))
+        x = thin_linear(mixed, parts.attention.join, residual=x)
+        hidden = thin_linear(x, block.dense.rise, parts.norm_dense, block.dense.activation)
+        x = thin_linear(hidden, block.dense.fall, residual=x)
+        outputs.append(x)
+    return outputs
+
+
+def _many(encoder: Transformer, x: Tensor, look: Look) -> list[Tensor]:
+    from foresay.kernels.thin_triton import add_norm
+
+    first: Any = encoder.blocks[0]
+    outputs, normed = [], add_norm(x, None, first.norm_attention)[1]
+    for layer, block in enumerate(encoder.blocks):
+        parts: Any = block
+        last = layer + 1 == len(encoder.blocks)
+        after: Any = block.norm_dense if last else encoder.blocks[layer + 1].norm_attention  # the last is not used
+        mixed = look(layer, *_parted(block, parts.attention.qkv(normed)))
+        x, normed = add_norm(x, parts.attention.join(mixed), parts.norm_dense)
+        x, normed = add_norm(x, block.dense(normed), after)
+        outputs.append(x)
+    return outputs
+
+
+def _parted(block: Block, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    attention = block.attention
+    q, k, v = qkv.split(attention.shares, 1)
     return q.unflatten(1, (attention.heads, -1)), *(t.unflatten(1, (attention.groups, -1)) for t in (k, v))
-
-
-def _thin_finish(block: Block, x: Tensor, mixed: Tensor) -> Tensor:
-    from foresay.kernels.thin_triton import thin_linear
-
-    norm: Any = block.norm_dense
-    join: Any = block.attention.join
-    y = thin_linear(mixed, join, residual=x[:, 0].contiguous())
-    hidden = thin_linear(y, block.dense.rise, norm, block.dense.activation)
-    return thin_linear(hidden, block.dense.fall, residual=y)[:, None]

@@ -26,6 +26,7 @@ from foresay.encode.attention import Heads, Seen
 from foresay.encode.block import Block, Form
 from foresay.encode.encoder import Encoder, State
 from foresay.kernels.attend import Slots, attend
+from foresay.kernels.product import half_on_gpu
 from foresay.parts import Share, Size, anew, part
 
 FAR = 1 << 60  # a window that is none
@@ -117,7 +118,9 @@ class Transformer(Encoder):
         before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
         x = F.dropout(self.widen(x) + self.positions(position - begun), self.dropout, self.training)
-        if "rows" in before and onward.can_go_on(x, mask):
+        dtype = half_on_gpu(x)
+        x = x if dtype is None else x.to(dtype)
+        if "rows" in before and onward.can_go_on(x):
             outputs, after = onward.go_on(self, x, position, mask, before, FAR)
         elif "rows" in before:
             outputs, after = self._go_on(x, position, begun, mask, before)

@@ -15,7 +15,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-SLOTS = 64  # read at a time
+SLOTS = 128  # read at a time
 
 
 @triton.jit
@@ -69,6 +69,6 @@ def attend_and_keep(
         q, k, v, keys, values, state["rows"], state["at"], state["begun"], position, state["used"], y, scale, window,
         q.stride(0), k.stride(0), v.stride(0), keys.stride(0), keys.stride(1), values.stride(0), values.stride(1),
         keys.shape[1], heads, heads // groups, wide, deep, SLOTS, triton.next_power_of_2(wide),
-        triton.next_power_of_2(deep), num_warps=4,
+        triton.next_power_of_2(deep), num_warps=8,
     )  # fmt: skip
     return y
