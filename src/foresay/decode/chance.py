@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-SEVERAL = (1 << 53) * 1.0
+STEPS = float(1 << 53)  # numbers between 0 and 1 that float64 tells apart
 GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # SplitMix64's
 
 
@@ -35,9 +35,9 @@ def keys(seed: int, rows: Tensor) -> Tensor:
     return mixed(mixed(begun) + rows * signed(GOLDEN))
 
 
-def gumbel(keys: Tensor, step: int, symbols: int) -> Tensor:
+def gumbel(keys: Tensor, step: Tensor | int, symbols: int) -> Tensor:
     """(B, V) of float64, for one step."""
-    own = mixed(keys + signed((step + 1) * GOLDEN))[:, None]
+    own = mixed(keys + torch.as_tensor(step + 1) * signed(GOLDEN))[:, None]
     bits = mixed(own + torch.arange(1, symbols + 1, device=keys.device) * signed(GOLDEN))
-    uniform = (_shifted(bits, 11).double() + 0.5) / SEVERAL
+    uniform = (_shifted(bits, 11).double() + 0.5) / STEPS
     return -torch.log(-torch.log(uniform))

@@ -19,12 +19,14 @@ import torch
 from torch import Tensor
 
 from foresay.decode.chance import gumbel, keys
-from foresay.decode.graphed import graphed
+from foresay.decode.graphed import Repeated, graphed, taken_over
 from foresay.decode.sample import Decoder
 from foresay.decode.search import NEVER, margin_for
 from foresay.text.tokens import PAD, STOP
 
 SELDOM = 16  # steps between two questions to a GPU
+BLOCK = 4096  # symbols that a CPU makes room for at a time
+ROOM = 1024  # the same for a cache
 
 
 @dataclass(frozen=True)
@@ -75,37 +77,95 @@ def _write(
     on_step: Callable[[list[int]], None] | None,
 ) -> tuple[list[list[int]], list[bool]]:
     """The new ids of each row, and whether all its choices were clear."""
-    model, device = graphed(model), model.device
-    begun, mask = padded(prompts, device)
-    first = mask.sum(1)
-    texts = torch.cat([begun, begun.new_full((len(begun), how.length), PAD)], 1)  # prompts and what was written
-    sizes, kept = first.clone(), _kept_from(first, torch.zeros_like(first), how.context)
-    alive, sure = torch.ones_like(first, dtype=torch.bool), torch.ones_like(first, dtype=torch.bool)
-    own = keys(how.seed, torch.tensor(list(numbers), device=device))
-    log_probs, state = _prefill(model, texts, kept, sizes, min(how.length, how.context or how.length))
+    told = on_step is not None or how.ends is not None or how.context is not None
+    together = model.device.type == "cuda" and not told and how.length <= BLOCK
+    rows = Rows(model if together else graphed(model), prompts, numbers, decoder, how, margin)
+    both = Repeated(rows.choose_and_go_on, rows.device)
     for step in range(how.length):
-        log_probs = log_probs.clone()
-        log_probs[:, NEVER] = -torch.inf
-        noise = gumbel(own, step, log_probs.shape[1]) if decoder.draws else log_probs
-        chosen, clear = decoder.choose(log_probs, texts[:, : begun.shape[1] + step], noise, margin)
-        sure &= clear | ~alive
-        alive &= (chosen != STOP) & (log_probs.amax(1) > -torch.inf)  # where nothing can follow, a text ends too
-        texts.scatter_(1, sizes.clamp(max=texts.shape[1] - 1)[:, None], torch.where(alive, chosen, PAD)[:, None])
-        sizes += alive
-        if on_step and alive.any():
-            on_step(torch.where(alive, chosen, STOP).tolist())
-        if how.ends is not None:
-            alive &= ~torch.tensor([how.ends(text) for text in _cut(texts, first, sizes)], device=device)
-        if step + 1 == how.length or (asks(step, device) and not alive.any()):
-            break
-        before, kept = kept, _kept_from(sizes, kept, how.context)
-        if how.context is not None and not torch.equal(kept, before):
-            more = min(how.length - step, how.context)
-            log_probs, state = _prefill(model, texts, kept, sizes, more)
+        if together:
+            both()
         else:
-            ended = None if how.context is None else alive[:, None]  # a state that grows must not pass the context
-            log_probs, state = model.step(chosen[:, None], state, ended)
-    return _cut(texts, first, sizes), sure.tolist()
+            rows.choose()
+            rows.tell(on_step, how.ends)
+        if asks(step, rows.device) and not rows.alive.any():
+            break
+        if not together and step + 1 < how.length:
+            rows.go_on()
+    return rows.written(), rows.sure.tolist()
+
+
+class Rows:
+    """What is written so far. `choose` and the model's step change the same tensors, so that both can be a graph."""
+
+    def __init__(
+        self, model: Any, prompts: Sequence[Sequence[int]], numbers: Sequence[int], decoder: Decoder, how: Writing,
+        margin: float,
+    ):  # fmt: skip
+        self.model, self.decoder, self.how, self.margin, self.device = model, decoder, how, margin, model.device
+        begun, mask = padded(prompts, self.device)
+        self.first = mask.sum(1)
+        self.texts = widened(begun, begun.shape[1] + min(how.length, BLOCK))  # prompts and what was written
+        self.sizes, self.step = self.first.clone(), self.first.new_zeros(())
+        self.kept = _kept_from(self.first, torch.zeros_like(self.first), how.context)
+        self.alive = torch.ones_like(self.first, dtype=torch.bool)
+        self.sure = self.alive.clone()
+        self.own = keys(how.seed, torch.tensor(list(numbers), device=self.device))
+        self.never = torch.tensor(NEVER, device=self.device)
+        self.chosen = torch.zeros_like(self.first)
+        self.log_probs, self.state = self._prefill(min(how.length, how.context or how.length))
+
+    def choose(self) -> None:
+        """The next symbol of every row that lives."""
+        log_probs = self.log_probs.index_fill(1, self.never, -torch.inf)
+        noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
+        chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
+        self.sure &= clear | ~self.alive
+        self.alive &= (chosen != STOP) & (log_probs.amax(1) > -torch.inf)  # where nothing can follow, a text ends too
+        place = self.sizes.clamp(max=self.texts.shape[1] - 1)[:, None]
+        self.texts.scatter_(1, place, torch.where(self.alive, chosen, PAD)[:, None])
+        self.sizes += self.alive
+        self.step += 1
+        self.chosen.copy_(chosen)
+
+    def choose_and_go_on(self) -> None:
+        self.choose()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """The model reads what was chosen."""
+        before, self.kept = self.kept, _kept_from(self.sizes, self.kept, self.how.context)
+        if (self.device.type == "cpu" or self.how.length > BLOCK) and int(self.step) % BLOCK == 0:
+            self.texts = widened(self.texts, self.texts.shape[1] + BLOCK)
+        if self.how.context is not None and not torch.equal(self.kept, before):
+            log_probs, state = self._prefill(min(self.how.length - int(self.step) + 1, self.how.context))
+        else:
+            ended = None if self.how.context is None else self.alive[:, None]  # a state must not pass the context
+            log_probs, state = self.model.step(self.chosen[:, None], self.state, ended)
+        self.log_probs, self.state = taken_over(self.log_probs, log_probs), taken_over(self.state, state)
+
+    def tell(self, on_step: Callable[[list[int]], None] | None, ends: Callable[[list[int]], bool] | None) -> None:
+        """Calls those who want to know."""
+        if on_step is not None and self.alive.any():
+            on_step(torch.where(self.alive, self.chosen, STOP).tolist())
+        if ends is not None:
+            self.alive &= ~torch.tensor([ends(text) for text in self.written()], device=self.device)
+
+    def written(self) -> list[list[int]]:
+        """What was written in each row."""
+        rows = zip(self.texts.tolist(), self.first.tolist(), self.sizes.tolist(), strict=True)
+        return [row[begin:end] for row, begin, end in rows]
+
+    def _prefill(self, more: int) -> tuple[Tensor, Any]:
+        """The next distribution and the state after the kept part of each text, to which so many will be added."""
+        rows = zip(self.texts.tolist(), self.kept.tolist(), self.sizes.tolist(), strict=True)
+        ids, mask = padded([row[begin:end] for row, begin, end in rows], self.device)
+        capacity = ids.shape[1] + (min(more, ROOM) if self.device.type == "cpu" else more)
+        return self.model.step(ids, self.model.begin(len(self.texts), capacity=capacity), mask)
+
+
+def widened(texts: Tensor, width: int) -> Tensor:
+    """With padding on the right."""
+    return torch.cat([texts, texts.new_full((len(texts), width - texts.shape[1]), PAD)], 1)
 
 
 def asks(step: int, device: torch.device) -> bool:
@@ -113,24 +173,11 @@ def asks(step: int, device: torch.device) -> bool:
     return device.type == "cpu" or step % SELDOM == SELDOM - 1
 
 
-def _cut(texts: Tensor, first: Tensor, sizes: Tensor) -> list[list[int]]:
-    """What was written in each row."""
-    rows = zip(texts.tolist(), first.tolist(), sizes.tolist(), strict=True)
-    return [row[begin:end] for row, begin, end in rows]
-
-
 def _kept_from(sizes: Tensor, kept: Tensor, context: int | None) -> Tensor:
     """`kept` while <start> and the text from there on fit into the context, else where its last half begins."""
     if context is None:
         return kept
     return torch.where(1 + sizes - kept <= context, kept, sizes - max(context // 2, 1))
-
-
-def _prefill(model: Any, texts: Tensor, kept: Tensor, sizes: Tensor, more: int) -> tuple[Tensor, Any]:
-    """The next distribution and the state after the kept part of each text, to which so many will be added."""
-    rows = zip(texts.tolist(), kept.tolist(), sizes.tolist(), strict=True)
-    ids, mask = padded([row[begin:end] for row, begin, end in rows], model.device)
-    return model.step(ids, model.begin(len(texts), capacity=ids.shape[1] + more), mask)
 
 
 def padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:

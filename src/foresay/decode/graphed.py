@@ -6,6 +6,7 @@ rows that are masked and states that grow go to the model as they come; so does 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -85,3 +86,32 @@ class Graphed:
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph), as_graph():
             self.found = self.model.step(*self.given)
+
+
+class Repeated:
+    """A call that changes the same tensors each time: on a GPU a graph, from the third time on."""
+
+    def __init__(self, call: Callable[[], None], device: torch.device):
+        self.call, self.device, self.times = call, device, 0
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        self.times += 1
+        if self.graph is not None:
+            self.graph.replay()
+        elif self.device.type != "cuda" or plain() or self.times <= WARM:
+            self.call()
+        else:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph), as_graph():
+                self.call()
+            self.graph.replay()
+
+
+def taken_over(ours: Any, new: Any) -> Any:
+    """A tensor, or a state: on a GPU copied to where it was before, if it has the same shape."""
+    if isinstance(ours, dict) and isinstance(new, dict) and ours.keys() == new.keys():
+        return {name: taken_over(ours[name], value) for name, value in new.items()}
+    if not isinstance(new, Tensor) or not new.is_cuda or ours.shape != new.shape or ours.dtype != new.dtype:
+        return new
+    return ours if ours.data_ptr() == new.data_ptr() else ours.copy_(new)
