@@ -40,7 +40,7 @@ class Batches:
     workers: int = 0  # threads that make batches ahead
     longest: int | None = None  # the most steps a row has from its beginning; None: it goes on for ever
     carries = False  # True: a batch goes on from the state of the one before
-    repeats: bool = False  # True: every batch has one of a few shapes, without padding and without documents inside
+    repeats: bool = False  # True: every batch has one of a few shapes, without padding
 
     def open(self, shards: Shards, seed: int) -> BatchOrder:
         """The training order of these shards under a seed."""

@@ -22,6 +22,8 @@ from foresay.parts import Count, Size, part
 class Packed(Batches):
     """Shuffled windows of the stream with document marks, for Transformers."""
 
+    repeats = True
+
     def __init__(self, rows: Size = 16, length: Size = 256, workers: Count = 0):
         self.rows, self.length, self.longest, self.workers = rows, length, length, workers
 

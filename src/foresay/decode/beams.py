@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from foresay.decode.best import largest
-from foresay.decode.generate import asks, padded
-from foresay.decode.graphed import graphed
-from foresay.decode.search import MARGIN, Found, Limits, nothing_possible
+from foresay.decode.generate import BLOCK, asks, padded
+from foresay.decode.graphed import Repeated, taken_over
+from foresay.decode.search import MARGIN, NEVER, Found, Limits, nothing_possible
 from foresay.text.tokens import STOP
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ class Candidates:
 
 @dataclass
 class Ends:
-    """What left the beam after a step, (B, M): its score, -inf for what did not; <stop> is its last symbol, or none."""
+    """What left the beam after a step, (B, M): its score, -inf for what did not."""
 
     step: int  # symbols before <stop>
     scores: Tensor
-    logs: Tensor | None  # log P of <stop>
+    logs: Tensor  # log P of <stop>
 
 
 @dataclass
@@ -57,15 +57,16 @@ class Trail:
 
 
 class Beams:
-    """The search of all prompts of a batch."""
+    """The search of all prompts of a batch. Its tensors stay in their places, so that on a GPU a step is a graph."""
 
     def __init__(self, how: Beam, model: Any, prompts: Sequence[Sequence[int]], limits: Limits, trail: Trail | None):
-        model = graphed(model)
         self.how, self.model, self.trail, self.rows = how, model, trail, len(prompts)
         ids, mask = padded(prompts, model.device)
         log_probs, state = model.step(ids, model.begin(self.rows, capacity=ids.shape[1] + limits.length), mask)
         self.limits = limits.checked(log_probs.shape[1])
         self.required = [id for id in self.limits.required if id != STOP]
+        self.asked = torch.tensor(self.required, dtype=torch.long, device=model.device)
+        self.never = torch.tensor([*NEVER, *self.limits.banned], device=model.device)
         self.each = how.width // how.groups
         self.wide = (len(self.required) + 1) * self.each  # candidates of a group
         live = how.groups * self.wide
@@ -77,32 +78,48 @@ class Beams:
         self.met = torch.zeros(self.rows, live, len(self.required), dtype=torch.bool, device=model.device)
         self.sure = torch.ones(self.rows, dtype=torch.bool, device=model.device)
         self.top = self.totals.new_full((self.rows, how.best), NONE)  # the best finished scores so far
-        self.history: list[Candidates] = []
-        self.ends: list[Ends] = []
+        self.made, self.written = 0, torch.zeros(1, dtype=torch.long, device=model.device)  # steps, here and there
+        self.told = Told.of(self.limits.length, self.totals)
 
     def run(self) -> tuple[list[list[Found]], list[bool]]:
         """The best of each prompt, and whether every choice on the way was clear."""
-        for written in range(self.limits.length):
-            self._extend(written)
-            if written + 1 == self.limits.length:
+        device, length = self.totals.device, self.limits.length
+        together = Repeated(self._whole, device) if device.type == "cuda" and self.trail is None else None
+        while self.made < length:
+            self.made += 1
+            if self.made == length or together is None:
+                self._extend()
+            else:
+                together()
+            if self.made == length:
                 break
-            self._close()
-            if asks(written, self.totals.device) and not self._lives():
+            if together is None:
+                self._close()
+            if asks(self.made - 1, device) and not self._lives():
                 break
-            last = self.history[-1]
-            self.state = self.model.reorder(self.state, (self.offsets + last.parents).flatten())
-            self.log_probs, self.state = self.model.step(last.ids.view(-1, 1), self.state)
+            if together is None:
+                self._go_on()
         cut = self.totals.masked_fill(~self.met.all(-1), NONE)  # of what is still live, all that is required is there
         if STOP in self.limits.required:
             cut = torch.full_like(cut, NONE)
-        self.ends.append(Ends(len(self.history), self.how.normed(cut, len(self.history)), None))
-        return self._results()
+        return self._results(self.how.normed(cut, self.made))
 
-    def _extend(self, written: int) -> None:
+    def _whole(self) -> None:
+        self._extend()
+        self._close()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """The model reads what was chosen."""
+        ids, parents = (self.told.last(name, self.written - 1) for name in ("ids", "parents"))
+        state = self.model.reorder(self.state, (self.offsets + parents).flatten())
+        log_probs, state = self.model.step(ids.view(-1, 1), state)
+        self.log_probs, self.state = taken_over(self.log_probs, log_probs), taken_over(self.state, state)
+
+    def _extend(self) -> None:
         """One step: each group in turn; what ends is noted, the best of the rest go on."""
-        log_probs = self.limits.forbid(self.how.warmed(self.log_probs), written)
-        log_probs = log_probs.view(self.rows, len(self.totals[0]), -1)
-        stops = log_probs[..., STOP].clone()
+        log_probs = self.how.warmed(self.log_probs).index_fill(1, self.never, NONE).view(*self.totals.shape, -1)
+        stops = log_probs[..., STOP].masked_fill(self.written < self.limits.least, NONE)
         log_probs[..., STOP] = NONE
         ended = torch.full_like(self.totals, NONE)
         taken = log_probs.new_zeros(self.rows, log_probs.shape[2])  # by how many groups, at this step
@@ -117,15 +134,16 @@ class Beams:
             if self.how.groups > 1:
                 taken.scatter_add_(1, grown[-1].ids, (grown[-1].totals > NONE).to(taken.dtype))
         chosen = joined(grown)
-        self.history.append(chosen)
-        self.totals, self.met = chosen.totals, chosen.met
-        self.ends.append(Ends(written, self.how.normed(ended, written + 1), stops))
+        scores = self.how.normed(ended, self.written + 1)
+        self.told.note(self.written, chosen, scores, stops)
+        self.totals, self.met = taken_over(self.totals, chosen.totals), taken_over(self.met, chosen.met)
+        self.written += 1
         if self.trail is not None:
-            self.trail.steps.append((joined(looked), chosen, self.ends[-1]))
+            self.trail.steps.append((joined(looked), chosen, Ends(self.made - 1, scores, stops)))
 
     def _candidates(self, log_probs: Tensor, slots: slice, loss: Tensor) -> tuple[Candidates, Tensor]:
         """The extensions of a group that may go on, and what they are ranked by: S less the loss, (B, C)."""
-        asked = torch.tensor(self.required, dtype=torch.long, device=log_probs.device)
+        asked = self.asked
         ranked = log_probs - loss[:, None]
         own, own_rank = log_probs[..., asked], ranked[..., asked]
         ranked[..., asked] = NONE
@@ -183,9 +201,9 @@ class Beams:
 
     def _close(self) -> None:
         """Ends the rows whose search is over."""
-        self.top = (
-            torch.cat([self.top, self.ends[-1].scores], 1).sort(dim=1, descending=True).values[:, : self.how.best]
-        )
+        scores = self.told.last("scores", self.written - 1)
+        top = torch.cat([self.top, scores], 1).sort(dim=1, descending=True).values[:, : self.how.best]
+        self.top = taken_over(self.top, top)
         worst = self.top[:, -1]
         over = worst > NONE
         if self.how.until == "length":
@@ -194,17 +212,19 @@ class Beams:
             possible = self.how.normed(self.totals.amax(1), self.limits.length)
             self.sure &= ~over | (possible == NONE) | ((worst - possible).abs() > MARGIN)
             over &= worst >= possible
-        self.totals = self.totals.masked_fill(over[:, None], NONE)
+        self.totals = taken_over(self.totals, self.totals.masked_fill(over[:, None], NONE))
 
-    def _results(self) -> tuple[list[list[Found]], list[bool]]:
-        scores = torch.cat([end.scores for end in self.ends], 1)
+    def _results(self, cut: Tensor) -> tuple[list[list[Found]], list[bool]]:
+        scores = torch.cat([*self.told.scores[: self.made], cut], 1)
         best, places = scores.sort(dim=1, descending=True, stable=True)
         wanted = best[:, : self.how.best + 1]
         gaps = wanted[:, :-1] - wanted[:, 1:]
         self.sure &= ((wanted[:, 1:] == NONE) | (gaps > MARGIN)).all(1)
-        told = _Told(self.history, self.ends)
+        steps = {
+            name: getattr(self.told, name)[: self.made].cpu().numpy() for name in ("parents", "ids", "logs", "stops")
+        }
         found = [
-            [told.one(row, place, value) for value, place in zip(values, own, strict=True) if value > NONE]
+            [followed_back(steps, row, place, value) for value, place in zip(values, own, strict=True) if value > NONE]
             for row, (values, own) in enumerate(
                 zip(best[:, : self.how.best].tolist(), places[:, : self.how.best].tolist(), strict=True)
             )
@@ -214,24 +234,49 @@ class Beams:
         return found, self.sure.tolist()
 
 
-class _Told:
-    """The sequences themselves, followed back from their ends."""
+@dataclass
+class Told:
+    """Of every step, each (L, B, M): the place a candidate came from, its symbol and the log P of that; what ended with
+    which score, and with which log P of <stop>."""
 
-    def __init__(self, history: list[Candidates], ends: list[Ends]):
-        self.ends, self.live = ends, ends[0].scores.shape[1]
-        self.parents, self.ids, self.logs = (
-            np.stack([getattr(step, name).cpu().numpy() for step in history]) for name in ("parents", "ids", "logs")
-        )
+    parents: Tensor
+    ids: Tensor
+    logs: Tensor
+    scores: Tensor
+    stops: Tensor
 
-    def one(self, row: int, place: int, score: float) -> Found:
-        end, slot = self.ends[place // self.live], place % self.live
-        logs = [] if end.logs is None else [float(end.logs[row, slot])]
-        ids: list[int] = []
-        for step in range(end.step - 1, -1, -1):
-            ids.append(int(self.ids[step, row, slot]))
-            logs.append(float(self.logs[step, row, slot]))
-            slot = self.parents[step, row, slot]
-        return Found(ids[::-1], logs[::-1], score, end.logs is not None)
+    @staticmethod
+    def of(length: int, like: Tensor) -> Told:
+        """Room for so many steps, and for more on a CPU when they come."""
+        room = length if like.is_cuda else min(length, BLOCK)
+        whole = torch.zeros(room, *like.shape, dtype=torch.long, device=like.device)
+        real = torch.zeros_like(whole, dtype=like.dtype)
+        return Told(whole, whole.clone(), real, torch.full_like(real, NONE), real.clone())
+
+    def note(self, step: Tensor, chosen: Candidates, scores: Tensor, stops: Tensor) -> None:
+        if not step.is_cuda and int(step) == len(self.ids):
+            for name, value in self.__dict__.items():
+                setattr(self, name, torch.cat([value, torch.zeros_like(value)]))
+        new = (chosen.parents, chosen.ids, chosen.logs, scores, stops)
+        for own, value in zip(self.__dict__.values(), new, strict=True):
+            own.index_copy_(0, step, value[None].to(own.dtype))
+
+    def last(self, name: str, step: Tensor) -> Tensor:
+        return getattr(self, name).index_select(0, step)[0]
+
+
+def followed_back(steps: dict[str, np.ndarray], row: int, place: int, score: float) -> Found:
+    """A sequence, from its place among all ends: those of every step, then what was cut."""
+    live = steps["ids"].shape[2]
+    end, slot = place // live, place % live
+    finished = end < len(steps["ids"])
+    logs = [float(steps["stops"][end, row, slot])] if finished else []
+    ids: list[int] = []
+    for step in range(end - 1, -1, -1):
+        ids.append(int(steps["ids"][step, row, slot]))
+        logs.append(float(steps["logs"][step, row, slot]))
+        slot = steps["parents"][step, row, slot]
+    return Found(ids[::-1], logs[::-1], score, finished)
 
 
 def joined(pools: list[Candidates]) -> Candidates:

@@ -95,8 +95,10 @@ class Search(Part):
         own = log_probs.double() if log_probs.dtype == torch.float64 else log_probs.float()
         return own.clone() if self.temperature == 1.0 else (own / self.temperature).log_softmax(-1)
 
-    def normed(self, total: Any, length: int) -> Any:
-        """The score of a sequence, or of many of one length: a number or a tensor."""
+    def normed(self, total: Any, length: Any) -> Any:
+        """The score of a sequence, or of many of one length; both a number or a tensor."""
+        if isinstance(length, Tensor):
+            return total / length.clamp(min=1).to(total.dtype) ** self.alpha
         return total / max(length, 1) ** self.alpha
 
 

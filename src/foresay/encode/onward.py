@@ -105,4 +105,5 @@ def _many(encoder: Transformer, x: Tensor, look: Look) -> list[Tensor]:
 def _parted(block: Block, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     attention = block.attention
     q, k, v = qkv.split(attention.shares, 1)
-    return q.unflatten(1, (attention.heads, -1)), *(t.unflatten(1, (attention.groups, -1)) for t in (k, v))
+    k, v = (t.unflatten(1, (attention.groups, -1)) for t in (k, v))
+    return q.unflatten(1, (attention.heads, -1)), k, v

@@ -52,6 +52,7 @@ class Transformer(Encoder):
     ) -> None:
         super().__init__()
         self.width, self.heads, self.window, self.dropout = size, heads, attention.window, dropout
+        self.how, self.form = attention, block
         self.causal, self.grows = causal, attention.window is None
         self.positions = anew(positions)
         self.longest = self.positions.longest

@@ -28,7 +28,7 @@ def config(model: Any) -> dict[str, Any]:
     encoder = model.encoder if isinstance(model, LanguageModel) else None
     if not isinstance(model, LanguageModel) or not isinstance(encoder, Transformer):
         raise UserError("GPT-2 is a language model with a Transformer; train transformer")
-    form, heads = encoder.settings["block"], encoder.settings["attention"]
+    form, heads = encoder.form, encoder.how
     positions = encoder.positions
     other = [
         name

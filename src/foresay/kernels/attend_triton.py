@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import triton
-import triton.language as tl
+import triton  # pyright: ignore[reportMissingImports]
+import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 
 SLOTS = 128  # read at a time
@@ -65,7 +65,8 @@ def attend_and_keep(
     keys, values = held["k"], held["v"]
     heads, wide, groups, deep = q.shape[1], q.shape[2], k.shape[1], v.shape[2]
     y = torch.empty(len(q), heads, deep, dtype=q.dtype, device=q.device)
-    _kernel[(len(q), heads)](
+    launch: Any = _kernel
+    launch[(len(q), heads)](
         q, k, v, keys, values, state["rows"], state["at"], state["begun"], position, state["used"], y, scale, window,
         q.stride(0), k.stride(0), v.stride(0), keys.stride(0), keys.stride(1), values.stride(0), values.stride(1),
         keys.shape[1], heads, heads // groups, wide, deep, SLOTS, triton.next_power_of_2(wide),

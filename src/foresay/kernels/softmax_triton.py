@@ -7,9 +7,11 @@ Sums are float32 whatever z is kept in. z (N, V), targets (N) -> losses (N), flo
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-import triton
-import triton.language as tl
+import triton  # pyright: ignore[reportMissingImports]
+import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 
 BLOCK = 8192
@@ -38,6 +40,7 @@ def _kernel(z, targets, losses, width, stride, block: tl.constexpr) -> None:
 def softmax_gradient(z: Tensor, targets: Tensor) -> Tensor:
     """The losses; z becomes the gradient of their sum."""
     losses = torch.empty(len(z), dtype=torch.float32, device=z.device)
+    launch: Any = _kernel
     if len(z):
-        _kernel[(len(z),)](z, targets, losses, z.shape[1], z.stride(0), BLOCK, num_warps=16)
+        launch[(len(z),)](z, targets, losses, z.shape[1], z.stride(0), BLOCK, num_warps=16)
     return losses

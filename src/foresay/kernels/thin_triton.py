@@ -11,11 +11,13 @@ x (B, K), weight (O, K), bias (O) -> y (B, O)
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-import triton
-import triton.language as tl
+import triton  # pyright: ignore[reportMissingImports]
+import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor, nn
-from triton.language.extra import libdevice
+from triton.language.extra import libdevice  # pyright: ignore[reportMissingImports]
 
 ACTS = {"none": 0, "relu": 1, "gelu": 2, "gelu-tanh": 3}
 AT_ONCE = 8192  # weights that a program holds
@@ -29,19 +31,15 @@ def _linear(
     o, k = tl.program_id(0) * out_block + tl.arange(0, out_block), tl.arange(0, whole)
     real, within = o < outs, k < width
     w = tl.load(weight + o[:, None].to(tl.int64) * width + k[None, :], mask=real[:, None] & within[None, :], other=0.0)
-    if normed:
-        g = tl.load(gain + k, mask=within, other=0.0).to(tl.float32)
-        s = tl.load(shift + k, mask=within, other=0.0).to(tl.float32)
-    if biased:
-        b = tl.load(bias + o, mask=real, other=0.0).to(tl.float32)
+    g = tl.load(gain + k, mask=within & normed, other=0.0).to(tl.float32)
+    s = tl.load(shift + k, mask=within & normed, other=0.0).to(tl.float32)
+    b = tl.load(bias + o, mask=real & biased, other=0.0).to(tl.float32)
     for row in range(rows):
         one = tl.load(x + row * width + k, mask=within, other=0.0).to(tl.float32)
         if normed:
             off = tl.where(within, one - tl.sum(one, 0) / width, 0.0)
             one = off * tl.rsqrt(tl.sum(off * off, 0) / width + eps) * g + s
-        total = tl.sum(w.to(tl.float32) * one[None, :], 1)
-        if biased:
-            total += b
+        total = tl.sum(w.to(tl.float32) * one[None, :], 1) + b
         if act == 1:
             total = tl.maximum(total, 0.0)
         elif act == 2:
@@ -77,7 +75,8 @@ def thin_linear(
     y = torch.empty(len(x), outs, dtype=x.dtype, device=x.device)
     out_block = max(AT_ONCE // whole // (2 if outs < 2048 else 1), 1)
     gain, shift = (x, x) if norm is None else (norm.weight, norm.bias)
-    _linear[(triton.cdiv(outs, out_block),)](
+    launch: Any = _linear
+    launch[(triton.cdiv(outs, out_block),)](
         x, weight, weight if layer.bias is None else layer.bias, gain, shift, x if residual is None else residual, y,
         len(x), x.shape[1], outs, 0.0 if norm is None else norm.eps, ACTS[act], norm is not None,
         layer.bias is not None, residual is not None, out_block, whole, num_warps=4,
@@ -89,7 +88,8 @@ def add_norm(x: Tensor, y: Tensor | None, norm: nn.LayerNorm) -> tuple[Tensor, T
     """x + y, or x where there is no y, and LayerNorm of it."""
     total, normed = x if y is None else torch.empty_like(x), torch.empty_like(x)
     whole = triton.next_power_of_2(x.shape[1])
-    _add_norm[(len(x),)](
+    launch: Any = _add_norm
+    launch[(len(x),)](
         x, x if y is None else y, norm.weight, norm.bias, total, normed, x.shape[1], norm.eps, y is not None, whole,
         num_warps=4,
     )  # fmt: skip

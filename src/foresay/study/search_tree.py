@@ -49,7 +49,7 @@ def boxes_of(trail: Trail) -> list[Box]:
         others = [Box(step, p, id, total, "dropped") for p, id, total in rest if total > -torch.inf]
         others = [box for box in others if (box.parent, box.id) not in taken]
         own += sorted(others, key=lambda box: -box.total)[:DROPPED]
-        stops = ends.logs[0].tolist() if ends.logs is not None else []
+        stops = ends.logs[0].tolist()
         for slot, score in enumerate(ends.scores[0].tolist()):
             if score > -torch.inf:
                 total = (before[slot] if step else 0.0) + stops[slot]

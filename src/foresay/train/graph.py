@@ -101,7 +101,8 @@ class Graphs:
         fresh = carried is None or batches[0].fresh
         if carried is not None and carried is not self.carried:
             self._hold(carried)
-        key = (fresh, *((batch.ids.shape, batch.fresh) for batch in batches if batch.ids is not None))
+        shapes = ((batch.ids.shape, batch.fresh, batch.starts is None) for batch in batches if batch.ids is not None)
+        key = (fresh, *shapes)
         if key not in self.captured:
             self.captured[key] = self._try(batches, fresh)
         captured = self.captured[key]
@@ -244,6 +245,8 @@ def _set_mode(mode: int | str) -> None:
 
 def _copy(ours: Batch, given: Batch) -> None:
     """The fields of a batch into their places, from pinned memory without waiting."""
-    for name in ("ids", "targets"):
+    for name in ("ids", "targets", "starts"):
         place, value = getattr(ours, name), getattr(given, name)
+        if value is None:
+            continue
         place.copy_(value.pin_memory() if place.is_cuda and not value.is_cuda else value, non_blocking=True)

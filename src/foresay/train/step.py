@@ -107,7 +107,9 @@ class Steps:
                 loss, carried = self.model.loss(batch.to(self.device), carried)
             weight = count / max(sum(tokens), 1)
             self.scaler.scale(loss * weight).backward()
-            carried = detach(carried)
+            carried = (
+                detach(carried) if self.loop.batches.carries else {}
+            )  # a cache is large, and nobody goes on from it
             total += loss.detach() * weight
         assert carried is not None
         return total, carried
@@ -185,8 +187,8 @@ def wants_graph(loop: Loop, device: torch.device) -> bool:
     if graph is True and not can:
         raise UserError(
             f"train.graph=true on {device.type} with train.batches={type(loop.batches).__name__.lower()} and "
-            f"train.precision={loop.precision}; it needs a GPU, streams without reset and forget, and no float16: "
-            "leave it out"
+            f"train.precision={loop.precision}; it needs a GPU, packed batches or streams without reset and forget, "
+            "and no float16: leave it out"
         )
     return can and graph is not False
 
