@@ -2,7 +2,7 @@
 
 On a CPU a GPT-2 of 6 layers of 384 over 8,192 symbols in float32; on a GPU (`--gpu`) GPT-2 small over 50,304 in
 bfloat16. Weights are random but spread out, so that no two tokens are nearly alike; prompts have 16 tokens, 128 are
-written, and no text ends before. `same` is the share of rows whose tokens are the same. Both sides are warmed up and
+written (512 on a GPU), and no text ends before. `same` is the share of rows whose tokens are the same. Both sides are warmed up and
 take turns.
 
     python -m bench.decode [--quick] [--gpu]
@@ -27,7 +27,7 @@ from foresay.decode.search import NEVER, Limits
 from foresay.export import gpt2
 from foresay.text.tokens import START, STOP
 
-PROMPT, LENGTH = 16, 128
+PROMPT, LENGTH, GPU_LENGTH = 16, 128, 512
 CPU = {"size": 384, "layers": 6, "heads": 6, "vocabulary": 8192}
 GPU = {"size": 768, "layers": 12, "heads": 12, "vocabulary": 50304}
 
@@ -64,20 +64,20 @@ def peer_of(model: Any) -> Any:
     return peer.eval().to(model.device, next(model.parameters()).dtype)
 
 
-def greedily(model: Any, prompts: list[list[int]]) -> list[list[int]]:
-    return generate(model, prompts, Greedy(), length=LENGTH)
+def greedily(model: Any, prompts: list[list[int]], length: int) -> list[list[int]]:
+    return generate(model, prompts, Greedy(), length=length)
 
 
-def by_beam(model: Any, prompts: list[list[int]]) -> list[list[int]]:
-    found = Beam(width=5).find(model, prompts, Limits(LENGTH, least=LENGTH))
+def by_beam(model: Any, prompts: list[list[int]], length: int) -> list[list[int]]:
+    found = Beam(width=5).find(model, prompts, Limits(length, least=length))
     return [best[0].ids for best in found]
 
 
 @torch.inference_mode()
-def of_peer(peer: Any, prompts: list[list[int]], beams: int) -> list[list[int]]:
+def of_peer(peer: Any, prompts: list[list[int]], length: int, beams: int) -> list[list[int]]:
     given = torch.tensor([[START, *prompt] for prompt in prompts], device=peer.device)
     written = peer.generate(
-        given, attention_mask=torch.ones_like(given), max_new_tokens=LENGTH, min_new_tokens=LENGTH, do_sample=False,
+        given, attention_mask=torch.ones_like(given), max_new_tokens=length, min_new_tokens=length, do_sample=False,
         num_beams=beams, pad_token_id=0, suppress_tokens=[*NEVER],
     )  # fmt: skip
     return written[:, given.shape[1] :].tolist()
@@ -87,14 +87,18 @@ def figure(model: Any, peer: Any, rows: int, beams: int, rounds: int) -> dict[st
     generator = torch.Generator().manual_seed(rows)
     prompts = torch.randint(5, model.vocabulary, (rows, PROMPT), generator=generator).tolist()
     write: Callable[..., list[list[int]]] = greedily if beams == 1 else by_beam
-    mine, theirs = write(model, prompts), of_peer(peer, prompts, beams)
+    length = LENGTH if model.device.type == "cpu" else GPU_LENGTH
+    mine, theirs = write(model, prompts, length), of_peer(peer, prompts, length, beams)
     same = sum(a == b for a, b in zip(mine, theirs, strict=True)) / rows
     seconds, peer_seconds = in_turn(
-        lambda: write(model, prompts) and None, lambda: of_peer(peer, prompts, beams) and None, rounds, 1
+        lambda: write(model, prompts, length) and None,
+        lambda: of_peer(peer, prompts, length, beams) and None,
+        rounds,
+        1,
     )
     return {
-        "ours": round(rows * LENGTH / seconds, 1),
-        "peer": round(rows * LENGTH / peer_seconds, 1),
+        "ours": round(rows * length / seconds, 1),
+        "peer": round(rows * length / peer_seconds, 1),
         "unit": "tokens/s",
         "ratio": round(peer_seconds / seconds, 3),
         "same": same,

@@ -145,8 +145,8 @@ class Beams:
         """The extensions of a group that may go on, and what they are ranked by: S less the loss, (B, C)."""
         asked = self.asked
         ranked = log_probs - loss[:, None]
-        own, own_rank = log_probs[..., asked], ranked[..., asked]
-        ranked[..., asked] = NONE
+        own, own_rank = log_probs.index_select(-1, asked), ranked.index_select(-1, asked)
+        ranked = ranked.index_fill(-1, asked, NONE)
         ranks, ids = largest(ranked, self.each + 1)  # one more, to know how clear the choice is
         ids = torch.cat([ids, asked.expand(*ids.shape[:2], -1)], -1)
         logs = torch.cat([log_probs.gather(-1, ids[..., : ranks.shape[-1]]), own], -1)

@@ -112,6 +112,8 @@ def taken_over(ours: Any, new: Any) -> Any:
     """A tensor, or a state: on a GPU copied to where it was before, if it has the same shape."""
     if isinstance(ours, dict) and isinstance(new, dict) and ours.keys() == new.keys():
         return {name: taken_over(ours[name], value) for name, value in new.items()}
-    if not isinstance(new, Tensor) or not new.is_cuda or ours.shape != new.shape or ours.dtype != new.dtype:
+    if not isinstance(new, Tensor) or not isinstance(ours, Tensor) or not new.is_cuda:
+        return new
+    if ours.shape != new.shape or ours.dtype != new.dtype:
         return new
     return ours if ours.data_ptr() == new.data_ptr() else ours.copy_(new)

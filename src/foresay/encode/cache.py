@@ -98,7 +98,7 @@ def reordered(state: State, rows: Tensor) -> State:
     if len(rows) == len(state["rows"]):
         return kept | caches
     end, slots = used(state), state["at"].shape[1]
-    own = kept | {"rows": torch.arange(len(rows), device=rows.device)[:, None].repeat(1, slots)}
+    own: State = kept | {"rows": torch.arange(len(rows), device=rows.device)[:, None].repeat(1, slots)}
     for layer, cache in caches.items():
         own[layer] = {name: _room(seen_from(kept, tensor, end), slots) for name, tensor in cache.items()}
     return own

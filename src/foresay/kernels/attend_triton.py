@@ -15,7 +15,7 @@ import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 
-SLOTS = 128  # read at a time
+SLOTS = 64  # read at a time
 
 
 @triton.jit
@@ -46,11 +46,11 @@ def _kernel(
         row = tl.load(rows + b * slots + c, mask=taken, other=0)
         from_k = keys + (row * key_row + c * key_slot + group * wide)[:, None] + i[None, :]
         k = tl.load(from_k, mask=seen[:, None] & (i < wide)[None, :], other=0.0).to(tl.float32)
+        from_v = values + (row * value_row + c * value_slot + group * deep)[:, None] + j[None, :]
+        v = tl.load(from_v, mask=seen[:, None] & (j < deep)[None, :], other=0.0).to(tl.float32)
         scores = tl.where(seen, tl.sum(k * query[None, :], 1), -float("inf"))
         higher = tl.maximum(best, tl.max(scores, 0))
         p, less = tl.exp(scores - higher), tl.exp(best - higher)
-        from_v = values + (row * value_row + c * value_slot + group * deep)[:, None] + j[None, :]
-        v = tl.load(from_v, mask=seen[:, None] & (j < deep)[None, :], other=0.0).to(tl.float32)
         mean = mean * less + tl.sum(p[:, None] * v, 0)
         total = total * less + tl.sum(p, 0)
         best = higher
@@ -70,6 +70,6 @@ def attend_and_keep(
         q, k, v, keys, values, state["rows"], state["at"], state["begun"], position, state["used"], y, scale, window,
         q.stride(0), k.stride(0), v.stride(0), keys.stride(0), keys.stride(1), values.stride(0), values.stride(1),
         keys.shape[1], heads, heads // groups, wide, deep, SLOTS, triton.next_power_of_2(wide),
-        triton.next_power_of_2(deep), num_warps=8,
+        triton.next_power_of_2(deep), num_warps=4,
     )  # fmt: skip
     return y
