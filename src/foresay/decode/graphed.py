@@ -70,10 +70,9 @@ class Graphed:
         inner = state.get("encoder")
         if not isinstance(inner, dict) or "used" not in inner:
             return True
-        if self.room is None:
-            self.room = inner["at"].shape[1] - int(inner["used"][0])
-        self.room -= 1
-        return self.room >= 0
+        room = inner["at"].shape[1] - int(inner["used"][0]) if self.room is None else self.room
+        self.room = room - 1
+        return room > 0
 
     def _capture(self, ids: Tensor, state: State) -> None:
         self.given = ids.clone(), map_state(state, Tensor.clone)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from foresay.embed.positions import Positions
 from foresay.encode import cache, onward
 from foresay.encode.attention import Heads, Seen
-from foresay.encode.block import Block, Form
+from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import Encoder, State
 from foresay.kernels.attend import Slots, attend
 from foresay.kernels.product import half_on_gpu
@@ -72,7 +72,7 @@ class Transformer(Encoder):
 
     def compile_blocks(self) -> None:
         """Blocks are compiled when they next train; all blocks share what is compiled."""
-        self.compiled = torch.compile(Block.forward, dynamic=False)
+        self.compiled = torch.compile(_alone, dynamic=False)
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
         like = next(self.parameters()).detach().new_empty(rows, 0)
@@ -118,7 +118,8 @@ class Transformer(Encoder):
         """Every block's output, and the state after."""
         before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
-        x = F.dropout(self.widen(x) + self.positions(position - begun), self.dropout, self.training)
+        alike = slice(1 if state is None and mask is None and starts is None else None)  # all rows have the same places
+        x = F.dropout(self.widen(x) + self.positions((position - begun)[alike]), self.dropout, self.training)
         dtype = half_on_gpu(x)
         x = x if dtype is None else x.to(dtype)
         if "rows" in before and onward.can_go_on(x):
@@ -129,7 +130,7 @@ class Transformer(Encoder):
             after = cache.extended(before, position, begun, mask)
             alone = mask is None and starts is None and not before["at"].shape[1]
             seen = self._seen(position, begun, after["at"], mask, alone=alone)
-            outputs = self._all_at_once(x, seen, self.positions.turns(position), before, after, maps)
+            outputs = self._all_at_once(x, seen, self.positions.turns(position[alike]), before, after, maps)
             after = after if self.window is None or not self.causal else cache.last(after, self.window - 1)
         outputs[-1] = self.norm(outputs[-1])
         if mask is not None:
@@ -195,3 +196,11 @@ class Transformer(Encoder):
         if mask is not None:
             seen |= ~mask[:, :, None]  # padding looks anywhere: a softmax over nothing would be NaN
         return Seen(seen[:, None])
+
+
+def _alone(
+    block: Block, x: Tensor, seen: Seen, turns: Tensor | None, past: Memory | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A block whose keys and values nobody trains through: their gradients would be zeros, made and added."""
+    y, k, v = Block.forward(block, x, seen, turns, past)
+    return y, k.detach(), v.detach()
