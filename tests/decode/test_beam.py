@@ -271,3 +271,9 @@ def test_the_trail_tells_every_step():
     looked, kept, ends = trail.steps[0]
     assert kept.ids[0].tolist() == [A, B] and {A, B} <= set(looked.ids[0].tolist())
     assert ends.scores[0].max() == -math.inf and trail.steps[1][2].scores[0].max() == pytest.approx(math.log(0.36))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_that_find_the_same_give_it_once(seed):
+    found = Beam(width=4, groups=4, best=4, diversity=0.0).find(random_table(seed), [[A]], Limits(4))[0]
+    assert len({(tuple(one.ids), one.finished) for one in found}) == len(found)

@@ -50,3 +50,15 @@ def test_of_one_vocabulary():
     other.vocabulary = 12
     with pytest.raises(UserError, match=r"^models of 9, 12 symbols; fuse models of one vocabulary"):
         Fused(one, [(other, 1.0)])
+
+
+def test_a_temperature_near_one_changes_little():
+    """The sum is no distribution: its mass stays, so that scores do not jump."""
+    one, near = (Beam(width=2, temperature=t).find(pair(1.0), [[]], Limits(3))[0][0] for t in (1.0, 1.0 + 1e-6))
+    assert near.ids == one.ids and near.score == pytest.approx(one.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, "x"])
+def test_weights_that_are_none(weight):
+    with pytest.raises(UserError, match="allowed: 0 or more"):
+        pair(weight)

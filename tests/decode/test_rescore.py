@@ -58,3 +58,26 @@ def test_tabs_and_json():
 def test_what_is_no_hypothesis(line):
     with pytest.raises(UserError, match=r"^f line 2: .*; allowed: id, score and text between tabs"):
         list(read(["1\t0\tfine", line], "f"))
+
+
+class Impossible(Letters):
+    def score(self, texts: list[str]) -> list[Scored]:
+        return [Scored(math.inf, [-math.inf]) for _ in texts]
+
+
+def test_weight_zero_leaves_the_order_of_the_scores():
+    """0 x log 0 is nothing, not no number."""
+    first, _ = rescore(Impossible(), LIST, weight=0.0)
+    assert [one.total for one in first] == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize("given", [{"weight": math.nan}, {"bonus": math.inf}])
+def test_weights_that_are_none(given):
+    with pytest.raises(UserError, match="allowed: a finite number"):
+        rescore(Letters(), LIST, **given)
+
+
+@pytest.mark.parametrize("line", ['{"id": null, "score": 1, "text": "a"}', '{"id": "a", "score": true, "text": "a"}'])
+def test_json_that_is_no_hypothesis(line):
+    with pytest.raises(UserError, match="line 1"):
+        list(read([line], "list.jsonl"))

@@ -44,7 +44,7 @@ def test_the_way_of_the_best_is_found_and_the_picture_is_whole(seed, alpha):
     assert [id for _, id in way] == [*best.ids, *([STOP] if best.finished else [])]
     last = max(search_tree.best_way(boxes, best), key=lambda one: boxes[one].step)
     assert boxes[last].total == pytest.approx(best.log_prob)
-    picture = search_tree.draw(trail, best, lambda ids: [f"<{id}> &" for id in ids], "a\nb")
+    picture = search_tree.draw(trail, best, lambda ids: [f"<{id}> &" for id in ids], "a\nb", Beam(4, alpha=alpha), 6)
     root = ET.fromstring(picture)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "<5>␣&" in texts or "<6>␣&" in texts or "end" in texts

@@ -223,15 +223,22 @@ class Beams:
         steps = {
             name: getattr(self.told, name)[: self.made].cpu().numpy() for name in ("parents", "ids", "logs", "stops")
         }
-        found = [
-            [followed_back(steps, row, place, value) for value, place in zip(values, own, strict=True) if value > NONE]
-            for row, (values, own) in enumerate(
-                zip(best[:, : self.how.best].tolist(), places[:, : self.how.best].tolist(), strict=True)
-            )
-        ]
+        found = [self._first(steps, row, best[row], places[row]) for row in range(self.rows)]
         if not all(found):
             raise nothing_possible(self.limits)
         return found, self.sure.tolist()
+
+    def _first(self, steps: dict[str, np.ndarray], row: int, best: Tensor, places: Tensor) -> list[Found]:
+        """The best sequences of a prompt; of two groups that found the same one, it is taken once."""
+        found: list[Found] = []
+        many = len(best) if self.how.groups > 1 else self.how.best
+        for score, place in zip(best[:many].tolist(), places[:many].tolist(), strict=True):
+            if score == NONE or len(found) == self.how.best:
+                break
+            one = followed_back(steps, row, place, score)
+            if all((one.ids, one.finished) != (other.ids, other.finished) for other in found):
+                found.append(one)
+        return found
 
 
 @dataclass

@@ -6,6 +6,7 @@ with it are of the sum.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ class Fused:
         sizes = [model.vocabulary, *(other.vocabulary for other, _ in others)]
         if len(set(sizes)) > 1:
             raise UserError(f"models of {', '.join(map(str, sizes))} symbols; fuse models of one vocabulary")
+        for _, weight in others:
+            if not (isinstance(weight, int | float) and 0 <= weight < math.inf):
+                raise UserError(f"a weight of {weight!r}; allowed: 0 or more: with less, longer texts could only win")
         self.models = [(model, 1.0), *others]
         self.vocabulary, self.device = model.vocabulary, model.device
         self.steady = all(one.steady for one, _ in self.models)

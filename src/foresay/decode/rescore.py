@@ -61,7 +61,8 @@ def _from_tabs(line: str) -> Hypothesis | None:
 def _from_json(line: str) -> Hypothesis | None:
     try:
         found = json.loads(line)
-        return _made(str(found["id"]), found["score"], found["text"])
+        known = isinstance(found["id"], str | int) and not isinstance(found["score"], bool)
+        return _made(str(found["id"]), found["score"], found["text"]) if known else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
@@ -76,9 +77,12 @@ def _made(id: str, score: Any, text: Any) -> Hypothesis | None:
 
 def rescore(run: Any, given: Sequence[Hypothesis], weight: float = 1.0, bonus: float = 0.0) -> list[list[Rescored]]:
     """The lists, each in its new order, best first; among equals as they came."""
+    for name, number in (("weight", weight), ("bonus", bonus)):
+        if not math.isfinite(number):
+            raise UserError(f"{name}={number}; allowed: a finite number")
     lists: dict[str, list[Rescored]] = {}
     for one, scored in zip(given, run.score([one.text for one in given]), strict=True):
         log_prob, tokens = -scored.nats, len(scored.log_probs)
-        total = one.score + weight * log_prob + bonus * tokens
+        total = one.score + (weight * log_prob if weight else 0.0) + bonus * tokens  # 0 x -inf is no number
         lists.setdefault(one.id, []).append(Rescored(one, log_prob, tokens, total))
     return [sorted(own, key=lambda one: -one.total) for own in lists.values()]

@@ -5,9 +5,9 @@ not: their probabilities sum to one. A search looks for the ones with the larges
 
     sum_t log P(y_t | prompt, y_1 .. y_{t-1}) / L^alpha          L = symbols written, <stop> too
 
-where P is the model's distribution with the temperature inside: softmax(log P / temperature). Banned symbols are left
-out, without another norm: what is left keeps its probability. With required symbols, sequences without one of them are
-left out.
+where P is the model's distribution with the temperature inside: softmax(log P / temperature); the mass of a fused sum,
+which is no distribution, stays what it is. Banned symbols are left out, without another norm: what is left keeps its
+probability. With required symbols, sequences without one of them are left out.
 """
 
 from __future__ import annotations
@@ -93,7 +93,10 @@ class Search(Part):
     def warmed(self, log_probs: Tensor) -> Tensor:
         """The distribution with the temperature inside, at least float32, a tensor of its own."""
         own = log_probs.double() if log_probs.dtype == torch.float64 else log_probs.float()
-        return own.clone() if self.temperature == 1.0 else (own / self.temperature).log_softmax(-1)
+        if self.temperature == 1.0:
+            return own.clone()
+        mass = own.logsumexp(-1, keepdim=True)
+        return torch.where(mass > -torch.inf, (own / self.temperature).log_softmax(-1) + mass, own)
 
     def normed(self, total: Any, length: Any) -> Any:
         """The score of a sequence, or of many of one length; both a number or a tensor."""

@@ -1,7 +1,9 @@
 """A picture of a beam search as a tree (SVG): every step a column, what went on, what was dropped, what ended.
 
 A box has the symbol and S, the sum of log P up to it. Boxes with a full line went on; those with a broken line were
-the best of what was dropped; green ones ended and joined the finished list. The way of the best sequence is bold.
+the best of what was dropped; green ones ended and joined the finished list, yellow ones were cut at the greatest length
+and joined it too: with alpha these have their score, S / L^alpha, as well. Groups have a stripe of their own colour.
+The way of the best sequence is bold.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from html import escape
 
 import torch
 
+from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.search import Found
 from foresay.text.tokens import STOP
@@ -19,7 +22,8 @@ from foresay.text.tokens import STOP
 WIDE, HIGH, GAP, ROW, TOP = 118, 24, 56, 32, 58  # pixels: a box, between columns, from row to row, above the first
 DROPPED = 3  # of those that did not go on, so many are shown at every step
 STEPS = 40
-KEPT, LOST, ENDED, INK, PALE = "#ffffff", "#f4f4f4", "#d9efdc", "#222222", "#9a9a9a"
+KEPT, LOST, ENDED, CUT, INK, PALE = "#ffffff", "#f4f4f4", "#d9efdc", "#fdf3cf", "#222222", "#9a9a9a"
+STRIPES = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 
 
 @dataclass
@@ -30,9 +34,10 @@ class Box:
     parent: int
     id: int
     total: float
-    kind: str  # kept, dropped, ended
+    kind: str  # kept, dropped, ended, cut
     slot: int = -1  # its place among those that went on
     row: int = 0
+    score: float | None = None  # of one that is finished
 
 
 def boxes_of(trail: Trail) -> list[Box]:
@@ -53,7 +58,7 @@ def boxes_of(trail: Trail) -> list[Box]:
         for slot, score in enumerate(ends.scores[0].tolist()):
             if score > -torch.inf:
                 total = (before[slot] if step else 0.0) + stops[slot]
-                own.append(Box(step, slot, STOP, total, "ended"))
+                own.append(Box(step, slot, STOP, total, "ended", score=score))
         own.sort(key=lambda box: -box.total)
         for row, box in enumerate(own):
             box.row = row
@@ -77,10 +82,21 @@ def best_way(boxes: Sequence[Box], best: Found) -> set[int]:
     return set()
 
 
-def draw(trail: Trail, best: Found, pieces: Callable[[Sequence[int]], list[str]], prompt: str) -> str:
-    """The picture as SVG."""
+def mark_cut(boxes: list[Box], length: int, alpha: float) -> None:
+    """Those that were live when the greatest length was reached are finished, too."""
+    for box in boxes:
+        if box.kind == "kept" and box.step + 1 == length:
+            box.kind, box.score = "cut", box.total / length**alpha
+
+
+def draw(
+    trail: Trail, best: Found, pieces: Callable[[Sequence[int]], list[str]], prompt: str, how: Beam, length: int
+) -> str:
+    """The picture as SVG, of a search for at most `length` symbols."""
     boxes = boxes_of(trail)
     way = best_way(boxes, best)
+    mark_cut(boxes, length, how.alpha)
+    each = len(trail.steps[0][1].ids[0]) // how.groups if trail.steps else 1
     rows = max((box.row for box in boxes), default=0) + 1
     steps = max((box.step for box in boxes), default=0) + 1
     width, height = 40 + (steps + 1) * (WIDE + GAP), TOP + rows * ROW + 24
@@ -88,21 +104,33 @@ def draw(trail: Trail, best: Found, pieces: Callable[[Sequence[int]], list[str]]
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12">',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="20" y="24" font-size="14" fill="{INK}">Beam search: boxes went on, broken ones were dropped, '
-        "green ones ended; the number is the sum of log P</text>",
+        f'<text x="20" y="24" font-size="14" fill="{INK}">{legend(trail, how)}</text>',
     ]
     parts += _box(20, TOP, prompt or "<start>", "", KEPT, INK, bold=True)
-    places = {(box.step, box.slot): box for box in boxes if box.kind == "kept"}
+    places = {(box.step, box.slot): box for box in boxes if box.slot >= 0}
     for number, box in enumerate(boxes):
         above = places.get((box.step - 1, box.parent))
         parts.append(_edge(box, above, bold=number in way))
     for number, box in enumerate(boxes):
-        fill = {"kept": KEPT, "dropped": LOST, "ended": ENDED}[box.kind]
+        fill = {"kept": KEPT, "dropped": LOST, "ended": ENDED, "cut": CUT}[box.kind]
         ink = PALE if box.kind == "dropped" else INK
         label = "end" if box.id == STOP else visible(pieces([box.id])[0])
         x, y = _place(box)
-        parts += _box(x, y, label, f"{box.total:.2f}", fill, ink, bold=number in way, broken=box.kind == "dropped")
+        figure = f"{box.total:.2f}" if box.score is None or not how.alpha else f"{box.total:.1f}→{box.score:.2f}"
+        parts += _box(x, y, label, figure, fill, ink, bold=number in way, broken=box.kind == "dropped")
+        slot = box.slot if box.slot >= 0 else box.parent if box.step else 0
+        if how.groups > 1:
+            colour = STRIPES[slot // max(each, 1) % len(STRIPES)]
+            parts.append(f'<rect x="{x}" y="{y}" width="4" height="{HIGH}" fill="{colour}"/>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def legend(trail: Trail, how: Beam) -> str:
+    """What the picture has, and what it leaves out."""
+    said = f"Beam search: boxes went on, broken ones were dropped (the best {DROPPED} of a step), green ones ended, "
+    said += "yellow ones were cut; the number is the sum of log P"
+    said += f", then the score with alpha {how.alpha:g}" if how.alpha else ""
+    return said + (f"; the first {STEPS} of {len(trail.steps)} steps" if len(trail.steps) > STEPS else "")
 
 
 def _place(box: Box) -> tuple[int, int]:
