@@ -89,7 +89,7 @@ def draw(found: Attention, layer: int | None = None, head: int | None = None) ->
     large = len(picked) == 1
     inches = 2.2 + 0.24 * number if large else 1.6 + (0.15 * number if number <= LABELLED else 0.9)
     picture = Picture(figsize=(columns * inches + 0.6, rows * inches + 0.5), layout="constrained")
-    shown = None
+    shown: Any = None
     for axes, (one, other) in zip(picture.subplots(rows, columns, squeeze=False).flat, picked, strict=True):
         shown = axes.imshow(found.maps[one][other].numpy(), vmin=0, vmax=1, cmap="Blues", aspect="equal")
         axes.set_title(f"layer {one}, head {other}", fontsize=11 if large else 8.5, loc="left")
