@@ -321,3 +321,20 @@ def test_both_sided_goes_on_from_nothing(model):
         model.score(text(), state={"position": torch.zeros(B)})
     with pytest.raises(UserError, match="sees both sides and takes no condition"):
         model.score(text(), condition=torch.zeros(B, 3))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@every_both_sided
+def test_both_sided_gpu_equals_cpu(model):
+    """Scores and measures in float32 within 1e-3; a loss that is finite, and gradients with it."""
+    model.float()
+    ids, mask = ragged(7, 3, 0)
+    scored, measured = model.score(ids, mask)[0], model.measure(Batch(targets=ids, mask=mask))[0]
+    model.cuda()
+    batch = Batch(targets=ids, mask=mask).to("cuda")
+    torch.testing.assert_close(model.score(ids.cuda(), mask.cuda())[0].cpu(), scored, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(model.measure(batch)[0].cpu(), measured, rtol=1e-3, atol=1e-3)
+    loss, _ = model.train().loss(batch)
+    loss.backward()
+    assert loss.isfinite() and all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
