@@ -48,8 +48,10 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
     if "encoder" in found:
-        found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
-        small = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1}
+        causal = parts.find("task", task).causal
+        if causal:  # both ways they are met in the encoders' contract
+            found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
+        small = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1, "causal": causal}
         found["encoder"] += [{**small, "positions": positions} for positions in described("positions")]
     if not parts.find("task", task).sequence:  # reads the text in its own way
         return found
@@ -65,18 +67,19 @@ def rows(task: str) -> list[Row]:
     return found
 
 
-def refusal(row: Row) -> str | None:
+def refusal(task: str, row: Row) -> str | None:
     """Why a product makes no sense, as a part of the message; None when it does. Asked in the order it is noticed."""
     if row.get("predict", {}).get("kind") == "cbow-product" and row["loss"]["kind"] != "negative":
         return "with predict=cbow-product; allowed: loss=negative"
     if "batches" not in row:
         return None
-    if "encoder" in row and not made("encoder", json.dumps(row["encoder"])).causal:
-        return "would see the answer a language model must predict"
+    masked = not parts.find("task", task).causal
+    if "encoder" in row and made("encoder", json.dumps(row["encoder"])).causal == masked:
+        return "predicts from both sides" if masked else "would see the answer a language model must predict"
     batches = made("batches", json.dumps(row["batches"]))
     if "encoder" in row:
         encoder = made("encoder", json.dumps(row["encoder"]))
-        if encoder.grows and batches.carries:
+        if encoder.grows and batches.carries and not masked:
             return "carries the state for ever"
         if encoder.longest and (batches.longest or encoder.longest + 1) > encoder.longest:
             return "positions=learnt ends at"
@@ -127,7 +130,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name in {"trained", "refused"} & set(metafunc.fixturenames):
         found = []
         for task in parts.names("task"):
-            every = [row for row in rows(task) if (refusal(row) is None) == (name == "trained")]
+            every = [row for row in rows(task) if (refusal(task, row) is None) == (name == "trained")]
             if every and not metafunc.config.getoption("--product"):
                 every = pairwise(every)
             found += [pytest.param((task, row), id="-".join([task, *map(label, row.values())])) for row in every]
@@ -181,19 +184,22 @@ def test_trains_measures_and_writes(trained, prepared: Prepared, corpus: Path, t
         assert "none" in str(row) and measured.perplexity == float("inf")
     else:
         assert 1 < measured.perplexity < most
+    if not model.causal:
+        assert (model.eval().score(torch.tensor([[5, 6, 7]]))[0] < 0).all()
+        return
     text = generate(model.eval(), [[5, 6], []], Sample(), length=3)
     assert all(5 <= symbol < len(prepared.tokens) for one in text for symbol in one)
 
 
 def test_refuses_what_makes_no_sense(refused, corpus: Path, tmp_path: Path):
     task, row = refused
-    with pytest.raises(UserError, match=refusal(row)):
+    with pytest.raises(UserError, match=refusal(task, row)):
         start.train(raw_of(task, row, corpus), out=tmp_path / "run", device="cpu", watch=Watch())
 
 
 def test_every_refusal_is_among_them():
-    reasons = {refusal(row) for task in parts.names("task") for row in rows(task)}
-    assert len(reasons) == 6  # five, and None for what makes sense
+    reasons = {refusal(task, row) for task in parts.names("task") for row in rows(task)}
+    assert len(reasons) == 7  # six, and None for what makes sense
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])
@@ -212,7 +218,7 @@ def test_every_registered_part_is_met():
     """Each of every kind is trained in some run of the cover."""
     met: dict[str, set[str]] = {}
     for task in parts.names("task"):
-        for row in pairwise([row for row in rows(task) if refusal(row) is None]):
+        for row in pairwise([row for row in rows(task) if refusal(task, row) is None]):
             met.setdefault("task", set()).add(task)
             for axis, part in row.items():
                 met.setdefault(axis, set()).add(part["kind"])

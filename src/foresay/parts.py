@@ -261,9 +261,7 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
             return None
         if not setting.many:
             if isinstance(value, dict) and "kind" not in value:
-                only = names(setting.nested)
-                kind = setting.default if isinstance(setting.default, str) else only[0] if len(only) == 1 else None
-                value = value if kind is None else {"kind": kind, **value}
+                value = {**_usual(setting), **value}
             return make(setting.nested, value, place)
         if not isinstance(value, list) or not value:
             raise UserError(f"{place}={shown(value)}; allowed: {spell(setting.annotation)}")
@@ -271,6 +269,15 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
     if isinstance(value, Path):  # Python's way to give a file
         value = str(value)
     return fits(setting.annotation, value, place)
+
+
+def _usual(setting: Setting) -> dict[str, Any]:
+    """What a nested part is where its kind is not named: the default's, or the only one there is."""
+    if isinstance(setting.default, dict):
+        return setting.default
+    only = names(setting.nested or "")
+    kind = setting.default if isinstance(setting.default, str) else only[0] if len(only) == 1 else None
+    return {} if kind is None else {"kind": kind}
 
 
 def _checked_group(group: Any, value: Any, place: str) -> Any:

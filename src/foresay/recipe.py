@@ -260,9 +260,11 @@ def _default_kind(raw: dict[str, Any], path: list[str]) -> str | None:
         else:
             cls = cls or parts.find("task", str(raw.get("task")), "task")
             setting = next((setting for setting in parts.settings_of(cls) if setting.name == key), None)
-            if setting is None or setting.nested is None or not isinstance(setting.default, str):
+            usual = None if setting is None else setting.default
+            usual = usual["kind"] if isinstance(usual, dict) else usual
+            if setting is None or setting.nested is None or not isinstance(usual, str):
                 return None
-            kind, default = setting.nested, setting.default
+            kind, default = setting.nested, usual
         node = node[key]
         if depth < len(path):
             cls = parts.find(kind, node.get("kind", default), ".".join([*path[:depth], "kind"]))

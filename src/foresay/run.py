@@ -34,11 +34,12 @@ from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.models.language_model import LanguageModel
+from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.task import Task
 from foresay.own import CodeError
 from foresay.parts import Amount, Count, Size, fits, make
 from foresay.recipe import Recipe
-from foresay.text.tokens import START, STOP, UNK, Tokens
+from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
@@ -54,10 +55,11 @@ class Scored:
     text: str
     tokens: list[str]
     log_probs: list[float]
+    pseudo: bool = False  # each token given all others, by a model that sees both sides
 
     @property
     def nats(self) -> float:
-        """-log P of the text."""
+        """-log P of the text; of a model that sees both sides, minus its pseudo-log-likelihood."""
         return 0.0 - math.fsum(self.log_probs)
 
     @property
@@ -66,7 +68,8 @@ class Scored:
 
     def as_dict(self) -> dict[str, Any]:
         spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
-        return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, "tokens": spread}
+        pseudo = {"pseudo": True} if self.pseudo else {}
+        return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, **pseudo, "tokens": spread}
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,11 @@ class Run:
                 "language model"
             )
 
+    def _must_write(self) -> None:
+        self._must_be_sequence()
+        if not self.model.causal:
+            self.model.begin(1)  # says why not
+
     @torch.inference_mode()
     def score(self, texts: str | Sequence[str]) -> list[Scored]:
         """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
@@ -118,9 +126,11 @@ class Run:
     def _score(self, text: str) -> Scored:
         ids = [*self.tokens.encode(text).tolist(), *([STOP] if self.ends_count else [])]
         log_probs = self._log_probs(torch.tensor([ids], dtype=torch.long, device=self.model.device))
-        return Scored(text, self.tokens.pieces(ids), log_probs)
+        return Scored(text, self.tokens.pieces(ids), log_probs, not self.model.causal)
 
     def _log_probs(self, ids: Tensor) -> list[float]:
+        if not self.model.causal:
+            return self._given_others(ids)
         if self.context is None:
             found, state = [], self.model.begin(1)
             for piece in ids.split(PIECE, 1) if ids.shape[1] else []:
@@ -133,6 +143,18 @@ class Run:
         for begin in range(0, ids.shape[1], half):
             window = ids[:, max(begin - half, 0) : begin + half]
             found += self.model.score(window)[0][0].tolist()[-min(half, ids.shape[1] - begin) :]
+        return found
+
+    def _given_others(self, ids: Tensor) -> list[float]:
+        """Windows of the trained length, each from the middle of the one before: a token stands where it sees most."""
+        batches, number = self.recipe.train.batches, ids.shape[1]
+        wide = max(batches.longest or getattr(batches, "chunk", PIECE), 2)
+        begins = [*range(0, max(number - wide, 0), wide // 2), max(number - wide, 0)]
+        found: list[float] = []
+        for begin, after in zip(begins, [*begins[1:], number], strict=True):
+            window = self.model.score(ids[:, begin : begin + wide])[0][0].tolist()
+            upto = (begin + wide + after) // 2 if after < number else number  # half of what two windows share
+            found += window[len(found) - begin : upto - begin]
         return found
 
     def perplexity(self, texts: str | Sequence[str]) -> float:
@@ -192,7 +214,7 @@ class Run:
         `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`. A text ends before the first of the
         strings in `stop` that it comes to. `on_text` is called with the first text as it grows.
         """
-        self._must_be_sequence()
+        self._must_write()
         length, number = fits(Size, length, "length"), fits(Size, number, "number")
         temperature = fits(Amount, temperature, "temperature")
         prompt = fits(str, prompt, "prompt")
@@ -256,7 +278,7 @@ class Run:
         tokens and at most `length`. `fuse` adds weight * log P of other runs of the same vocabulary. `trail` is filled
         with every step of the first search.
         """
-        self._must_be_sequence()
+        self._must_write()
         given = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
         how = Beam() if search is None else make("search", search)
         ids = [self.tokens.encode(prompt).tolist() for prompt in given]
@@ -315,6 +337,16 @@ class Run:
         ids = torch.tensor([self.tokens.encode(text).tolist()], dtype=torch.long, device=self.model.device)
         log_probs, state = self.model.step(ids.view(1, -1), state)
         return log_probs[0], state
+
+    @torch.inference_mode()
+    def expect(self, before: str, after: str = "") -> Tensor:
+        """log P (V,) of the token between two texts; a model that reads from left to right looks at `before` alone."""
+        if not isinstance(self.model, MaskedLanguageModel):
+            return self.step(before)[0]
+        self.model.eval()
+        first, last = (self.tokens.encode(text).tolist() for text in (before, after))
+        ids = torch.tensor([[*first, MASK, *last, *([STOP] if self.ends_count else [])]], device=self.model.device)
+        return self.model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]
 
     @torch.inference_mode()
     def trace(self, text: str) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
     if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
         raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
-    if batches.carries and getattr(encoder, "grows", False):
+    if batches.carries and recipe.task.causal and getattr(encoder, "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
             "all of it; set train.batches=packed, or encoder.attention.window=256 encoder.positions=sinusoidal"
@@ -238,6 +238,8 @@ def build(
     for module in model.modules():
         if getattr(module, "pretrained", None):
             _name_vectors(module, tokens, run)
+        if getattr(module, "wants_symbols", False) and not isinstance(tokens, int):
+            module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
     vocabulary = tokens if isinstance(tokens, int) else len(tokens)
     model.build(vocabulary)

@@ -28,6 +28,13 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"size": 7, "layers": 2, "between": {"wiring": "residual"}, "initial": {"state": "learnt"}},
         {"size": 6, "layers": 2, "between": {"wiring": "highway"}, "initial": {"weights": "orthogonal", "radius": 0.9}},
     ],
+    ("encoder", "shrunk"): [
+        {"encoder": {"kind": "transformer", "size": 14, "heads": 2, "layers": 2, "causal": False}, "by": 2},
+        {"encoder": {"kind": "transformer", "size": 6, "heads": 2, "layers": 1}, "by": 3, "how": "max"},
+        {"encoder": {"kind": "recurrent", "size": 6, "bidirectional": True}, "by": 2, "how": "stride"},
+        {"encoder": {"kind": "shrunk", "by": 2, "encoder": {"kind": "recurrent", "size": 7}}, "by": 2, "how": "max"},
+        {"encoder": {"kind": "recurrent", "size": 7}, "by": 1},
+    ],
     ("encoder", "stack"): [
         {"layers": [{"kind": "recurrent", "size": 7}, {"kind": "window", "span": 2, "size": 5}]},
         {"layers": [{"kind": "recurrent", "size": 6, "bidirectional": True}, {"kind": "recurrent", "size": 7}]},

@@ -1,6 +1,7 @@
 """What every registered task keeps (contract 5): a text scored whole, in pieces or word by word is worth the same.
 
-A task with an encoder is tested with every causal one. Neural ones run in float64, where equal means to 1e-10; one that
+A task with an encoder is tested with every one that it takes: causal ones, or those that see both sides, which keep
+`score` and `measure` alone. Neural ones run in float64, where equal means to 1e-10; one that
 answers in float32 (counts) is held to 2e-6.
 """
 
@@ -30,17 +31,19 @@ B, T, V = 3, 7, 13
 
 
 def variants() -> list[dict[str, Any]]:
-    """Every task that is a sequence model; with an encoder, each causal one that is registered."""
+    """Every task that is a sequence model; with an encoder, each registered one that it takes."""
     found = []
     for name in parts.names("task"):
-        if not parts.find("task", name).sequence:  # no P of a text: word vectors
+        task: Any = parts.find("task", name)
+        if not task.sequence:  # no P of a text: word vectors
             continue
-        settings = {setting.name for setting in parts.settings_of(parts.find("task", name))}
+        settings = {setting.name for setting in parts.settings_of(task)}
         if "encoder" not in settings:
             found.append({"kind": name})
             continue
-        causal = [encoder for encoder in described("encoder") if parts.make("encoder", encoder).causal]
-        found += [{"kind": name, "encoder": encoder, "embedding": {"size": 5}} for encoder in causal]
+        taken = [encoder for encoder in described("encoder") if parts.make("encoder", encoder).causal == task.causal]
+        more = {} if task.causal else {"masking": {"share": 0.5}}
+        found += [{"kind": name, "encoder": encoder, "embedding": {"size": 5}, **more} for encoder in taken]
     return found
 
 
@@ -48,7 +51,11 @@ def name_of(recipe: dict[str, Any]) -> str:
     return recipe["kind"] + ("-" + label(recipe["encoder"]) if "encoder" in recipe else "")
 
 
-every = pytest.mark.parametrize("recipe", variants(), ids=name_of)
+EVERY = variants()
+CAUSAL = [recipe for recipe in EVERY if parts.find("task", recipe["kind"]).causal]
+every = pytest.mark.parametrize("recipe", EVERY, ids=name_of)
+every_causal = pytest.mark.parametrize("recipe", CAUSAL, ids=name_of)
+every_both_sided = pytest.mark.parametrize("recipe", [one for one in EVERY if one not in CAUSAL], ids=name_of)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +96,7 @@ def same(one: Tensor, other: Tensor) -> None:
     torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
 
 
-@every
+@every_causal
 def test_whole_equals_pieces_equals_steps(model):
     ids = text()
     whole, _ = model.score(ids)
@@ -106,7 +113,7 @@ def test_whole_equals_pieces_equals_steps(model):
         log_probs, state = model.step(ids[:, step, None], state)
 
 
-@every
+@every_causal
 def test_step_prefills(model):
     """Many at once give the state and the distribution that one at a time do."""
     ids = text()
@@ -118,7 +125,7 @@ def test_step_prefills(model):
     same(model.score(ids.flip(1), state=state)[0], model.score(ids.flip(1), state=single)[0])
 
 
-@every
+@every_causal
 def test_step_gives_a_distribution(model):
     log_probs, state = model.step(text(), model.begin(B))
     assert log_probs.shape == (B, V)
@@ -126,7 +133,7 @@ def test_step_gives_a_distribution(model):
     assert all(len(tensor) == B for tensor in flatten_state(state).values())
 
 
-@every
+@every_causal
 @pytest.mark.parametrize("rows", [1, 3])
 def test_empty_step_is_what_follows_start(model, rows):
     log_probs, _ = model.step(torch.zeros(rows, 0, dtype=torch.long), model.begin(rows))
@@ -140,14 +147,14 @@ def test_empty_step_is_what_follows_start(model, rows):
     same(masked, log_probs)
 
 
-@every
+@every_causal
 def test_empty_score(model):
     found, state = model.score(text()[:, :0])
     assert found.shape == (B, 0)
     same(model.score(text(), state=state)[0], model.score(text())[0])
 
 
-@every
+@every_causal
 def test_ragged_rows_equal_single_rows(model):
     lengths = (7, 3, 0, 5)
     ids, mask = ragged(*lengths)
@@ -177,7 +184,7 @@ def test_batch_order_does_not_matter(model):
     same(model.score(ids[order], mask[order])[0], model.score(ids, mask)[0][order])
 
 
-@every
+@every_causal
 def test_reorder_branches(model):
     """Rows repeated and dropped go on like rows of their own, and apart from each other."""
     ids, mask = ragged(7, 3, 5)
@@ -196,7 +203,7 @@ def test_reorder_branches(model):
             same(found[step][branch : branch + 1], log_probs)
 
 
-@every
+@every_causal
 def test_measure_equals_score(model):
     """A batch as training gives it, <start> before each row, measured whole and in two chunks."""
     targets, mask = ragged(7, 3, 5)
@@ -208,7 +215,7 @@ def test_measure_equals_score(model):
     same(torch.cat([first, model.measure(second, state)[0]], 1), scored)
 
 
-@every
+@every_causal
 def test_a_fresh_batch_drops_the_state(model):
     targets = text()
     batch = Batch(ids=torch.cat([torch.full((B, 1), START), targets[:, :-1]], 1), targets=targets)
@@ -242,7 +249,7 @@ def test_another_recipes_tensors_are_refused(model):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@every
+@every_causal
 def test_gpu_equals_cpu(model):
     """float32 within 1e-3 (cuDNN multiplies in TF32): scores, the next distribution, what is written greedily."""
     model.float()
@@ -267,3 +274,67 @@ def test_every_parameter_learns(model):
     loss.backward()
     silent = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert not silent
+
+
+@every_both_sided
+def test_both_sided_score_is_of_each_given_all_others(model):
+    """Rows of any length as if alone; over all symbols at one place they sum to one; none of an empty row."""
+    lengths = (7, 3, 0, 5)
+    ids, mask = ragged(*lengths)
+    scored, state = model.score(ids, mask)
+    assert state == {} and (scored[~mask] == 0).all() and (scored[mask] < 0).all()
+    for row, length in enumerate(lengths):
+        same(scored[row : row + 1, :length], model.score(ids[row : row + 1, :length])[0])
+    assert model.score(text()[:, :0])[0].shape == (B, 0)
+    for place in (0, 3, T - 1):
+        variants = text(1).repeat(V, 1)
+        variants[:, place] = torch.arange(V)
+        found = model.score(variants)[0][:, place]
+        same(found.exp().sum(), torch.ones((), dtype=found.dtype))
+        same(found, model.fill(text(1), torch.tensor([place]))[0])
+
+
+@every_both_sided
+def test_both_sided_measure_hides_all_in_turns(recipe, shards):
+    """One at a time, it is the score; two at a time, the score of texts with two hidden. Documents apart."""
+    targets, mask = ragged(7, 3, 5)
+    alone = build(recipe | {"masking": {"share": 0.05}}, shards)
+    same(alone.measure(Batch(targets=targets, mask=mask))[0], alone.score(targets, mask)[0])
+    model = build(recipe, shards)
+    halves = model.measure(Batch(targets=targets, mask=mask))[0]
+    assert halves.shape == (B, T) and (halves[~mask] == 0).all()
+    found = model.measure(Batch(targets=text(1, 6), starts=torch.tensor([[1, 0, 0, 0, 1, 0]]).bool()))[0]
+    for part in (slice(0, 4), slice(4, 6)):
+        same(found[:, part], model.measure(Batch(targets=text(1, 6)[:, part]))[0])
+
+
+@every_both_sided
+def test_both_sided_goes_on_from_nothing(model):
+    for call in (
+        lambda: model.begin(1),
+        lambda: model.step(text(), {}),
+        lambda: generate(model, [[5]], Greedy(), length=2),
+    ):
+        with pytest.raises(UserError, match="sees both sides and writes nothing from left to right; use score"):
+            call()
+    with pytest.raises(UserError, match="sees both sides and goes on from no state"):
+        model.score(text(), state={"position": torch.zeros(B)})
+    with pytest.raises(UserError, match="sees both sides and takes no condition"):
+        model.score(text(), condition=torch.zeros(B, 3))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@every_both_sided
+def test_both_sided_gpu_equals_cpu(model):
+    """Scores and measures in float32 within 1e-3; a loss that is finite, and gradients with it."""
+    model.float()
+    ids, mask = ragged(7, 3, 0)
+    scored, measured = model.score(ids, mask)[0], model.measure(Batch(targets=ids, mask=mask))[0]
+    model.cuda()
+    batch = Batch(targets=ids, mask=mask).to("cuda")
+    torch.testing.assert_close(model.score(ids.cuda(), mask.cuda())[0].cpu(), scored, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(model.measure(batch)[0].cpu(), measured, rtol=1e-3, atol=1e-3)
+    loss, _ = model.train().loss(batch)
+    loss.backward()
+    assert loss.isfinite() and all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())

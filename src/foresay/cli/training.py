@@ -34,7 +34,8 @@ def train(
 
     source, settings = divided(words or [], encoding)
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
-    use = f"generate {run.folder}{trust_for(run.folder)}" if run.model.sequence else f"words {run.folder} near WORD"
+    use = f"{'generate' if run.model.causal else 'eval'} {run.folder}{trust_for(run.folder)}"
+    use = use if run.model.sequence else f"words {run.folder} near WORD"
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
 from foresay.errors import UserError
 
 
@@ -34,15 +34,19 @@ def evaluate(
         return
     about = measured.as_dict()
     low, high = about["perplexity_interval"]
-    show(f"loss                {measured.loss:.4f} nats per token")
-    show(f"perplexity          {measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})")
-    show(f"bits per character  {measured.bits_per_character:.4f}")
-    show(f"bits per byte       {measured.bits_per_byte:.4f}")
+    lines = {
+        "loss": f"{measured.loss:.4f} nats per token",
+        f"{measured.named}perplexity": f"{measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})",
+        f"{measured.named}bits per character": f"{measured.bits_per_character:.4f}",
+        f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}",
+    }
     if measured.unknown:
-        show(f"  of known tokens   {about['perplexity_of_known']:.3f}")
-    show(f"tokens              {measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %")
+        lines["  of known tokens"] = f"{about['perplexity_of_known']:.3f}"
+    lines["tokens"] = f"{measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %"
     if measured.impossible:
-        show(f"impossible          {measured.impossible:,} tokens have probability 0; a smoothing gives them some")
+        lines["impossible"] = f"{measured.impossible:,} tokens have probability 0; a smoothing gives them some"
+    wide = max(map(len, lines))
+    show("\n".join(f"{name:<{wide}}  {value}" for name, value in lines.items()))
 
 
 @app.command()
@@ -58,6 +62,8 @@ def score(
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
     loaded = load_run(run, device, trust)
+    if not loaded.model.causal and not as_json:
+        say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
     for line in read_lines(texts):
         scored = loaded.score(line)[0]
         if as_json:

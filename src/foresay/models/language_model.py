@@ -56,8 +56,8 @@ class LanguageModel(Task):
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and isinstance(output, Output)
         if not encoder.causal:
             raise UserError(
-                "encoder is bidirectional and would see the answer a language model must predict; "
-                "allowed: a causal one: set encoder.bidirectional=false"
+                "encoder sees both sides and would see the answer a language model must predict; allowed: a causal "
+                "one: set encoder.bidirectional=false or encoder.causal=true, or task=masked-lm"
             )
         self.embedding, self.encoder, self.output, self.regularise = embedding, encoder, output, regularise
 

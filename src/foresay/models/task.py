@@ -32,6 +32,7 @@ class Task(nn.Module):
 
     part_kind = "task"
     sequence = True  # False: it knows no P of a text, so it keeps none of measure, begin, step, score
+    causal = True  # False: it sees both sides, so it keeps measure and score, but not begin and step
     steady = False  # True: the numbers of a row are the same to the last bit in any batch
     vocabulary: int
 

@@ -74,6 +74,8 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     for name, recipe in checked.items():
         if not recipe.task.sequence:
             raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
+        if not recipe.task.causal:
+            raise UserError(f"{name} sees both sides: its pseudo-perplexity compares with no other; leave it out")
     found = {name: recipe.as_dict() for name, recipe in checked.items()}
     first, *others = found
     data = found[first]["data"]

@@ -45,6 +45,8 @@ def mix(runs: Sequence[Run]) -> Mixed:
         if not run.model.sequence:
             name = run.recipe.task.part_name
             raise UserError(f"{run.folder} holds {name}, which know no probability of a text; mix language models")
+        if not run.model.causal:
+            raise UserError(f"{run.folder} sees both sides and knows no P of a text; mix language models")
     for other in runs[1:]:
         if other.tokens.pieces(range(len(other.tokens))) != first.tokens.pieces(range(len(first.tokens))):
             raise UserError(

@@ -6,6 +6,8 @@
 
 Word and subword perplexities do not compare. Bits per character and per byte do, where the tokens keep the whole text
 (characters, bytes, subwords) and none is <unk>: words leave out spacing, and an <unk> leaves out what it stands for.
+
+A model that sees both sides knows no P of a text: log P is of each token given others, and the figures are pseudo ones.
 """
 
 from __future__ import annotations
@@ -45,10 +47,16 @@ class Measured:
     unknown: float = 0.0  # the share of tokens that are <unk>: what they stand for is not in the figures
     known_loss: float = math.nan  # of the tokens that are no <unk>
     impossible: int = 0  # tokens that the model holds for impossible: one makes the loss infinite
+    pseudo: bool = False  # each token given others on both sides: a pseudo-perplexity, which compares with no other
 
     @property
     def perplexity(self) -> float:
         return perplexity(self.loss)
+
+    @property
+    def named(self) -> str:
+        """What comes before `perplexity` and `bits`."""
+        return "pseudo-" if self.pseudo else ""
 
     def as_dict(self) -> dict[str, Any]:
         low, high = map(perplexity, self.interval)
@@ -63,6 +71,7 @@ class Measured:
             "impossible": self.impossible,
             "tokens": self.tokens,
             "of_tokens": self.of,
+            **({"pseudo": True} if self.pseudo else {}),
         }
 
 
@@ -106,6 +115,7 @@ def evaluate(
         unknown=unknown / tokens,
         known_loss=of_known / (tokens - unknown) if unknown < tokens else math.nan,
         impossible=impossible,
+        pseudo=not model.causal,
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
 

@@ -127,8 +127,11 @@ class BarWatch(Watch):
         self.bar.update(self.task, completed=step, figures=figures)
 
     def evaluated(self, step: int, measured: Measured) -> None:
-        bits = f"{measured.bits_per_character:.3f} bits/character, {measured.bits_per_byte:.3f} bits/byte"
-        self.valid = f" · valid {measured.loss:.3f}, perplexity {measured.perplexity:.2f}, {bits}"
+        pseudo = measured.named
+        bits = (
+            f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
+        )
+        self.valid = f" · valid {measured.loss:.3f}, {pseudo}perplexity {measured.perplexity:.2f}, {bits}"
         if not self.brief:
             self.note(f"step {step}: {spelt(measured)}")
 
@@ -143,9 +146,10 @@ def watch_for(stream: Any = None, *, brief: bool = False) -> Watch:
 
 
 def spelt(measured: Measured) -> str:
+    pseudo = measured.named
     return (
-        f"valid loss {measured.loss:.4f}, perplexity {measured.perplexity:.2f}, "
-        f"{measured.bits_per_character:.3f} bits/character, {measured.bits_per_byte:.3f} bits/byte"
+        f"valid loss {measured.loss:.4f}, {pseudo}perplexity {measured.perplexity:.2f}, "
+        f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
     )
 
 

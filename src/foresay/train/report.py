@@ -40,12 +40,13 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     if valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
+        pseudo = "" if recipe.task.causal else "pseudo-"
         measured = (
             f"| on {read} | |\n|---|---|\n"
             f"| loss, nats per token | {valid['loss']:.4f} |\n"
-            f"| perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
-            f"| bits per character | {valid['bits_per_character']:.4f} |\n"
-            f"| bits per byte | {valid['bits_per_byte']:.4f} |\n"
+            f"| {pseudo}perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
+            f"| {pseudo}bits per character | {valid['bits_per_character']:.4f} |\n"
+            f"| {pseudo}bits per byte | {valid['bits_per_byte']:.4f} |\n"
             f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )
     settings, fitted = recipe.as_dict(), hasattr(recipe.task, "fit")
@@ -53,7 +54,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
         del settings["train"]
     trust = trust_for(folder)
     curve = "\n![loss against time](curve.png)\n" if "steps" in results or "epochs" in results else ""
-    use = _use_of_words(folder) if "epochs" in results else _use(folder, trust)
+    use = _use_of_words(folder) if "epochs" in results else _use(folder, trust, causal=recipe.task.causal)
     return f"""---
 library_name: foresay
 ---
@@ -84,9 +85,12 @@ def _what(task: str) -> str:
     return named.get(task, f"A {task.replace('-', ' ')}")
 
 
-def _use(folder: Path, trust: str) -> str:
+def _use(folder: Path, trust: str, *, causal: bool) -> str:
+    first = (
+        f'foresay generate {folder} "Once upon"{trust}' if causal else f'foresay correct {folder} "Onec upon"{trust}'
+    )
     return f"""```
-foresay generate {folder} "Once upon"{trust}
+{first}
 echo "a sentence" | foresay score {folder} -{trust}
 foresay eval {folder}{trust}
 ```

@@ -22,7 +22,7 @@ TABLE = {  # P(next | last), <stop> last
 class Bigram:
     """Keeps `score` and `step` of a sequence model."""
 
-    sequence, device = True, torch.device("cpu")
+    sequence, causal, device = True, True, torch.device("cpu")
 
     def __init__(self, ids: dict[str, int]):
         self.asked = 0
@@ -49,9 +49,35 @@ class SmallRun:
         self.tokens.learn(["aaabbc"])
         self.model = Bigram({letter: int(self.tokens.encode(letter)[0]) for letter in "abc"})
 
-    def step(self, text: str) -> tuple[Tensor, dict]:
-        last = int(self.tokens.encode(text)[-1]) if text else START
-        return self.model.log_probs[last], {}
+    def expect(self, before: str, after: str = "") -> Tensor:
+        last = int(self.tokens.encode(before)[-1]) if before else START
+        return self.model.log_probs[last]
+
+
+class BothSides(Bigram):
+    """P(x_t | both neighbours) by the same table; the end is certain."""
+
+    causal = False
+
+    def between(self, before: Tensor, after: Tensor) -> Tensor:
+        logs = self.log_probs[before] + self.log_probs.T[after]
+        return logs.index_fill(-1, torch.arange(5), -40.0).log_softmax(-1)
+
+    def score(self, ids: Tensor, mask: Tensor | None = None) -> tuple[Tensor, dict]:
+        around = torch.nn.functional.pad(ids, (1, 1), value=START)
+        found = self.between(around[:, :-2], around[:, 2:]).gather(2, ids[..., None])[..., 0]
+        return found.masked_fill(ids == STOP, 0.0), {}
+
+
+class SeeingRun(SmallRun):
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = BothSides({letter: int(self.tokens.encode(letter)[0]) for letter in "abc"})
+
+    def expect(self, before: str, after: str = "") -> Tensor:
+        ids = self.tokens.encode(before + after).tolist()
+        around = [START, *ids[: len(before)]][-1], [*ids[len(before) :], STOP][0]
+        return self.model.between(*map(torch.tensor, around))
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.moves import Moves
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.posterior import Posterior
-from tests.decode.correct.conftest import log_p
+from foresay.decode.correct.scorer import Scorer
+from foresay.errors import UserError
+from tests.decode.correct.conftest import SeeingRun, SmallRun, log_p
 
 STEPS = 20_000
 EDITS = Rates(wrong=0.2, insert=0.1, delete=0.1, swap=0.1)
@@ -105,3 +107,22 @@ def test_the_model_is_asked_once_for_each_sequence(scorer, run):
     for _ in range(3):
         anneal(made, Annealing(restarts=2))
     assert run.model.asked <= 9
+
+
+@pytest.mark.parametrize(
+    ("chain", "mix"), [("metropolis", 0.0), ("metropolis", 0.5), ("informed", 0.8), ("gibbs", 0.8)]
+)
+def test_a_model_that_sees_both_sides(chain, mix):
+    """pi by its pseudo-log-likelihood; what is proposed depends on both neighbours."""
+    scorer = Scorer([SeeingRun()])
+    made = posterior(scorer, EDITS, guesses=3)
+    states = [x for length in range(1, 6) for x in itertools.product("abc", repeat=length)]
+    logs = np.array([float(scorer.log_probs([x])[0]) + made.channel.log_prob(x) for x in states])
+    pi = dict(zip(states, np.exp(logs - np.logaddexp.reduce(logs)).tolist(), strict=True))
+    assert variation(made, chain, pi, Moves(made, mix=mix) if chain == "metropolis" else None, steps=40_000) < 0.03
+    assert scorer.expected(("a",), ("b",)) != pytest.approx(scorer.expected(("a",), ("c",)))
+
+
+def test_both_kinds_of_models_do_not_mix():
+    with pytest.raises(UserError, match=r"small sees both sides and others do not; .* give one kind"):
+        Scorer([SmallRun(), SeeingRun()])

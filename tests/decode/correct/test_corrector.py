@@ -47,7 +47,7 @@ def test_scores_are_those_of_the_table(scorer):
     texts = ["a", "abc", "ccab", "ba"]
     found = scorer.log_probs([tuple(text) for text in texts])
     assert found == pytest.approx([log_p(text) for text in texts], abs=1e-5)
-    assert scorer.following(("a",)) == pytest.approx(np.array([0.1, 0.5, 0.1]) / 0.7, abs=1e-6)
+    assert scorer.expected(("a",)) == pytest.approx(np.array([0.1, 0.5, 0.1]) / 0.7, abs=1e-6)
 
 
 def test_an_unknown_character_costs_its_spelling(scorer, run):
@@ -61,7 +61,7 @@ def test_runs_are_mixed_by_token():
     other.model.log_probs = (other.model.log_probs.exp() * 0.5).log()
     mixed = Scorer([one, other], [0.25, 0.75])
     assert mixed.log_probs([tuple("ab")])[0] == pytest.approx(log_p("ab") + 3 * math.log(0.25 + 0.375), abs=1e-5)
-    assert mixed.following(()).sum() == pytest.approx(1)
+    assert mixed.expected(()).sum() == pytest.approx(1)
     for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0]):
         with pytest.raises(UserError, match="sum to 1"):
             Scorer([one, other], wrong)

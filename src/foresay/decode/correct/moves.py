@@ -1,12 +1,13 @@
 """Proposals of the Metropolis chain: one change, with the probability of proposing it and of proposing it back.
 
-    substitution   place i evenly;  y ~ mix near(y | x_i) + (1 - mix) P(y | x_<i)
-    insertion      gap evenly;      y ~ mix [observed units evenly] + (1 - mix) P(y | x_<i)
+    substitution   place i evenly;  y ~ mix near(y | x_i) + (1 - mix) P(y | around)
+    insertion      gap evenly;      y ~ mix [observed units evenly] + (1 - mix) P(y | around)
     deletion       place evenly
     swap           a place and the next, evenly
 
-near is the noise turned round: how likely each unit was to be seen as x_i. Forth and back differ, so the chain divides
-by the one and multiplies with the other (Hastings).
+near is the noise turned round: how likely each unit was to be seen as x_i. Around a place is what stands before it, for
+a model that sees both sides also what stands after it; never what stands there. Forth and back differ, so the chain
+divides by the one and multiplies with the other (Hastings).
 """
 
 from __future__ import annotations
@@ -52,23 +53,24 @@ class Moves:
 
     def _substitution(self, x: Units, draw: random.Random) -> Proposal:
         i = draw.randrange(len(x))
-        y = self._drawn(self._near(x[i]), x[:i], draw)
-        forth, back = self._log(self._near(x[i]), x[:i], y), self._log(self._near(y), x[:i], x[i])
+        around = x[:i], x[i + 1 :]
+        y = self._drawn(self._near(x[i]), around, draw)
+        forth, back = self._log(self._near(x[i]), around, y), self._log(self._near(y), around, x[i])
         return Proposal((*x[:i], y, *x[i + 1 :]), forth, back)
 
     def _insertion(self, x: Units, draw: random.Random) -> Proposal | None:
         if "deletion" not in self.kinds:
             return None
         i, even = draw.randrange(len(x) + 1), self._even()
-        unit = self._drawn(even, x[:i], draw)
-        forth = self._log(even, x[:i], unit) - math.log(len(x) + 1)
+        unit = self._drawn(even, (x[:i], x[i:]), draw)
+        forth = self._log(even, (x[:i], x[i:]), unit) - math.log(len(x) + 1)
         return Proposal((*x[:i], unit, *x[i:]), forth, -math.log(len(x) + 1))
 
     def _deletion(self, x: Units, draw: random.Random) -> Proposal | None:
         if len(x) < 2 or "insertion" not in self.kinds:
             return None
         i = draw.randrange(len(x))
-        back = self._log(self._even(), x[:i], x[i]) - math.log(len(x))
+        back = self._log(self._even(), (x[:i], x[i + 1 :]), x[i]) - math.log(len(x))
         return Proposal((*x[:i], *x[i + 1 :]), -math.log(len(x)), back)
 
     def _swap(self, x: Units, draw: random.Random) -> Proposal | None:
@@ -86,17 +88,17 @@ class Moves:
     def _even(self) -> dict[str, float]:
         return {unit: 1 / len(self.spread) for unit in self.spread}
 
-    def _drawn(self, near: dict[str, float], before: Units, draw: random.Random) -> str:
+    def _drawn(self, near: dict[str, float], around: tuple[Units, Units], draw: random.Random) -> str:
         if near and draw.random() < self.mix:
             return draw.choices(list(near), list(near.values()))[0]
-        sums = np.cumsum(self.scorer.following(before))
+        sums = np.cumsum(self.scorer.expected(*around))
         row = int(np.searchsorted(sums, draw.random() * sums[-1], "right"))
         return self.scorer.units[min(row, len(sums) - 1)]
 
-    def _log(self, near: dict[str, float], before: Units, unit: str) -> float:
+    def _log(self, near: dict[str, float], around: tuple[Units, Units], unit: str) -> float:
         """log q of drawing a unit."""
         row = self.rows.get(unit)
-        by_model = 0.0 if row is None else float(self.scorer.following(before)[row])
+        by_model = 0.0 if row is None else float(self.scorer.expected(*around)[row])
         q = self.mix * near.get(unit, 0.0) + (1 - self.mix) * by_model if near else by_model
         return math.log(q) if q > 0 else -math.inf
 

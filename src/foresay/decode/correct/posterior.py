@@ -64,13 +64,13 @@ class Posterior:
         drift = abs(len(x) - len(self.observed))
         near = range(max(i - drift, 0), min(i + drift, len(self.observed) - 1) + 1)
         found = dict.fromkeys(unit for j in near for unit in list(self.noise.candidates(self.observed[j]))[: self.most])
-        return list(found | dict.fromkeys(self.likely(x[:i])))
+        return list(found | dict.fromkeys(self.likely(x[:i], x[i + 1 :])))
 
-    def likely(self, before: Units) -> list[str]:
-        """The units that the language model itself would go on with."""
+    def likely(self, before: Units, after: Units) -> list[str]:
+        """The units that the language model itself would put between."""
         if not self.guesses or not self.scorer.direct:
             return []
-        best = np.argsort(-self.scorer.following(before), kind="stable")[: self.guesses]
+        best = np.argsort(-self.scorer.expected(before, after), kind="stable")[: self.guesses]
         return [self.scorer.units[row] for row in best]
 
     def around(self, x: Units) -> tuple[list[Units], np.ndarray]:
@@ -99,4 +99,4 @@ class Posterior:
     def gaps(self, x: Units, i: int) -> Iterable[str]:
         """What may be put in before place i: what is near it in the text as observed, and what the model expects."""
         near = self.observed[max(i - 2, 0) : i + 3]
-        return dict.fromkeys([*(unit for unit in near if self.scorer.knows(unit)), *self.likely(x[:i])])
+        return dict.fromkeys([*(unit for unit in near if self.scorer.knows(unit)), *self.likely(x[:i], x[i:])])

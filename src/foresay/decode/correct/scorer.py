@@ -1,4 +1,7 @@
-"""The one place where correction asks language models: log P of many variants of a sentence, and of what may follow.
+"""The one place where correction asks language models: log P of many variants of a sentence, and of what may be there.
+
+A model that sees both sides gives its pseudo-log-likelihood in place of log P, sum_t log P(w_t | all others), and
+P(w_t | all others) in place of P(w_t | before).
 
 A unit is what a change replaces: a character, or a word where the run's tokens are words. A unit that the run does not
 know is <unk>, which stands for all of them; which one it is costs
@@ -40,6 +43,11 @@ class Scorer:
                     f"{run.folder} has {run.tokens.part_name} for tokens and {runs[0].folder} has {self.kind}; several "
                     "runs are mixed token by token: train them on the same tokens, characters, words or blanks"
                 )
+            if run.model.causal != runs[0].model.causal:
+                both = run if not run.model.causal else runs[0]
+                raise UserError(
+                    f"{both.folder} sees both sides and others do not; runs are mixed token by token: give one kind"
+                )
         shares = list(weights) if weights is not None else [1 / len(runs)] * len(runs)
         if len(shares) != len(runs) or min(shares) < 0 or abs(sum(shares) - 1) > 1e-6:
             raise UserError(f"weights {shares}; allowed: {len(runs)} that are not negative and sum to 1")
@@ -55,7 +63,7 @@ class Scorer:
         self._spelt = _letters(self.units) if self.by_word else {}
         self._known = frozenset(self.units)
         self._remembered: dict[tuple[str, ...], float] = {}
-        self._following: dict[tuple[str, ...], np.ndarray] = {}
+        self._expected: dict[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray] = {}
 
     def split(self, text: str) -> list[str]:
         """The units of a text."""
@@ -71,7 +79,7 @@ class Scorer:
 
     def forget(self) -> None:
         self._remembered.clear()
-        self._following.clear()
+        self._expected.clear()
 
     def log_probs(self, variants: Sequence[tuple[str, ...]]) -> np.ndarray:
         """log P of each sequence of units, the end mark counted where the run counts it."""
@@ -123,19 +131,20 @@ class Scorer:
         return sum(self._spelt.get(letter, self._spelt["\0"]) for letter in unit) + self._spelt[""]
 
     @torch.inference_mode()
-    def following(self, before: tuple[str, ...]) -> np.ndarray:
-        """P(unit | before) over `units`; even where units are no tokens of the run."""
-        if before not in self._following:
+    def expected(self, before: tuple[str, ...], after: tuple[str, ...] = ()) -> np.ndarray:
+        """P(unit | before, after) over `units`, or P(unit | before); even where units are no tokens of the run."""
+        between = (before, () if self.runs[0].model.causal else after)
+        if between not in self._expected:
             if not self.direct:
                 return np.full(len(self.units), 1 / len(self.units))
             total = np.zeros(len(self.units))
             for run, log in zip(self.runs, self.logs, strict=True):
-                log_probs, _ = run.step(self.join(before))
+                log_probs = run.expect(*map(self.join, between))
                 total += math.exp(log) * self._ordered(run, log_probs.double().exp().cpu().numpy())
-            if len(self._following) > KEPT // len(self.units):
-                self._following.clear()
-            self._following[before] = total / total.sum()
-        return self._following[before]
+            if len(self._expected) > KEPT // len(self.units):
+                self._expected.clear()
+            self._expected[between] = total / total.sum()
+        return self._expected[between]
 
     def _ordered(self, run: Any, probs: np.ndarray) -> np.ndarray:
         """What a run gives each unit of the first one."""

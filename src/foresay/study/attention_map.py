@@ -1,0 +1,140 @@
+"""Where a Transformer looks: its attention maps over a text, every layer and head, as a picture.
+
+    A_h (T, T):  row t is how much the step of token t takes from each token, 0 for what it does not see; rows sum to 1
+
+A grid has a small map for each head, layers from top to bottom; with a layer and a head one large map with its tokens.
+The maps are exact: they are computed by the plain formula beside the fast path, which never holds them.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.encode.transformer import Transformer
+from foresay.errors import UserError
+from foresay.run import Run
+from foresay.study.search_tree import visible
+from foresay.text.tokens import START
+from foresay.train.aside import write_file
+
+MOST = 64  # tokens that can be read as labels
+LABELLED = 24  # tokens up to which each small map has its labels
+ENDINGS = (".svg", ".png")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The tokens, and of every layer the maps of its heads (N, T, T)."""
+
+    tokens: list[str]
+    maps: list[Tensor]
+
+    def picked(self, layer: int | None, head: int | None) -> list[tuple[int, int]]:
+        """The layers and heads asked for, all where nothing is."""
+        layers, heads = len(self.maps), len(self.maps[0])
+        for name, given, most in (("--layer", layer, layers), ("--head", head, heads)):
+            if given is not None and not 0 <= given < most:
+                raise UserError(f"{name} {given}; allowed: 0 to {most - 1}, as the run has {most}")
+        return [
+            (one, other)
+            for one in (range(layers) if layer is None else [layer])
+            for other in (range(heads) if head is None else [head])
+        ]
+
+    def as_dict(self, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
+        maps = [
+            {"layer": one, "head": other, "weights": self.maps[one][other].tolist()}
+            for one, other in self.picked(layer, head)
+        ]
+        return {"tokens": self.tokens, "maps": maps}
+
+
+@torch.inference_mode()
+def attention_of(run: Run, text: str) -> Attention:
+    """The maps of a run while it reads a text; a model that reads from left to right reads <start> first."""
+    model: Any = run.model.eval()
+    encoder = getattr(model, "encoder", None)
+    if not isinstance(encoder, Transformer):
+        kind = getattr(encoder, "part_name", run.recipe.task.part_name)
+        raise UserError(f"{run.folder} has no attention to look at: it is {kind}; give a run of a transformer")
+    ids = [*([START] if model.causal else []), *run.tokens.encode(text).tolist()]
+    if len(ids) < 2:
+        raise UserError(f"the text has {len(ids)} tokens; give at least two to look from one to the other")
+    longest = encoder.longest
+    if longest is not None and len(ids) > longest:
+        raise UserError(f"the text has {len(ids)} tokens; the run has positions for {longest}: give a shorter one")
+    x = model.embedding(Batch(ids=torch.tensor([ids], device=model.device)))
+    return Attention(run.tokens.pieces(ids), [one[0].float().cpu() for one in encoder.attention(x)])
+
+
+def draw(found: Attention, layer: int | None = None, head: int | None = None) -> Any:
+    """matplotlib's figure of the maps asked for."""
+    from matplotlib.figure import Figure as Picture
+
+    number, picked = len(found.tokens), found.picked(layer, head)
+    if number > MOST:
+        raise UserError(f"the text has {number} tokens; up to {MOST} can be read in a picture: give fewer, or --json")
+    columns = len({other for _, other in picked}) if layer is None or head is None else 1
+    rows = math.ceil(len(picked) / columns)
+    large = len(picked) == 1
+    inches = 2.2 + 0.24 * number if large else 1.6 + (0.15 * number if number <= LABELLED else 0.9)
+    picture = Picture(figsize=(columns * inches + 0.6, rows * inches + 0.5), layout="constrained")
+    shown: Any = None
+    for axes, (one, other) in zip(picture.subplots(rows, columns, squeeze=False).flat, picked, strict=True):
+        shown = axes.imshow(found.maps[one][other].numpy(), vmin=0, vmax=1, cmap="Blues", aspect="equal")
+        axes.set_title(f"layer {one}, head {other}", fontsize=11 if large else 8.5, loc="left")
+        _label(axes, found.tokens, large)
+    picture.supxlabel("looked at", fontsize=9)
+    picture.supylabel("looks", fontsize=9)
+    picture.colorbar(shown, ax=picture.axes, shrink=0.6 if large else 0.4, label="share of the look")
+    return picture
+
+
+def _label(axes: Any, tokens: Sequence[str], large: bool) -> None:
+    if not large and len(tokens) > LABELLED:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return
+    size, places = 9 if large else 6.5, range(len(tokens))
+    names = [_short(token) for token in tokens]
+    axes.set_xticks(places, names, rotation=90, fontsize=size)
+    axes.set_yticks(places, names, fontsize=size)
+    for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):  # $ is no formula in a text
+        text.set_parse_math(False)
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_alpha(0.3)
+
+
+def _short(token: str) -> str:
+    token = visible(token)
+    return token if len(token) <= 12 else token[:11] + "…"
+
+
+def check_ending(path: Path) -> Path:
+    """A picture is SVG or PNG by its name."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UserError(f"--out {path}; allowed: a name that ends with .svg or .png")
+    return path
+
+
+def write(path: Path, picture: Any) -> None:
+    """The picture as its name says, whole or not at all; the same maps give the same bytes."""
+    import matplotlib
+
+    held, kind = io.BytesIO(), check_ending(path).suffix.lower()[1:]
+    with matplotlib.rc_context({"svg.hashsalt": "foresay", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # a token in a script that the font does not have
+        metadata = {"Date": None} if kind == "svg" else None
+        picture.savefig(held, format=kind, dpi=130, metadata=metadata)
+    write_file(path, held.getvalue())
