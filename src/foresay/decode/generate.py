@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from foresay.decode.chance import gumbel, keys
+from foresay.decode.given import alone
 from foresay.decode.graphed import graphed
 from foresay.decode.sample import Decoder
 from foresay.decode.search import MARGIN, NEVER
@@ -56,7 +57,7 @@ def generate(
     how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1 or model.steady
     texts, sure = _write(model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else MARGIN, on_step)
     for row in (row for row, clear in enumerate(sure) if not clear):
-        texts[row] = _write(model, [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
+        texts[row] = _write(alone(model, row), [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
     return texts
 
 

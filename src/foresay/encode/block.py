@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -40,6 +40,15 @@ class Form:
 
     def new_norm(self, size: int) -> nn.Module:
         return nn.LayerNorm(size, bias=self.bias) if self.norm == "layer" else nn.RMSNorm(size, eps=1e-5)
+
+
+class Memory(NamedTuple):
+    """What a block looks at besides its own steps: keys, values, what is seen of them; `maps` is filled if given."""
+
+    k: Tensor
+    v: Tensor
+    seen: Seen
+    maps: list[Tensor] | None = None
 
 
 class Dense(nn.Module):
@@ -91,10 +100,16 @@ class Block(nn.Module):
         added = F.dropout(added, self.dropout, self.training) if self.drop else added
         return x + added if self.pre else norm(x + added)
 
-    def finish(self, x: Tensor, memory: tuple[Tensor, Tensor, Seen] | None = None) -> Tensor:
-        """All after the attention to itself; a memory is keys, values and what is seen of them."""
+    def finish(self, x: Tensor, memory: Memory | None = None) -> Tensor:
+        """All after the attention to itself."""
         if memory is not None:
-            assert self.source is not None and self.norm_memory is not None
-            source, (k, v, seen) = self.source, memory
-            x = self.around(x, self.norm_memory, lambda y: source.mix(source.ask(y), k, v, seen, drop=self.drop))
+            assert self.norm_memory is not None
+            x = self.around(x, self.norm_memory, lambda y: self._look(y, memory))
         return self.around(x, self.norm_dense, self.dense)
+
+    def _look(self, y: Tensor, memory: Memory) -> Tensor:
+        assert self.source is not None
+        q = self.source.ask(y)
+        if memory.maps is not None:
+            memory.maps.append(self.source.weights(q, memory.k, memory.seen))
+        return self.source.mix(q, memory.k, memory.v, memory.seen, drop=self.drop)

@@ -13,6 +13,7 @@ The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 from foresay.embed.positions import Positions
 from foresay.encode import cache
 from foresay.encode.attention import Heads, Seen
-from foresay.encode.block import Block, Form
+from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import Encoder, State
 from foresay.kernels.attend import Slots, attend
 from foresay.parts import Share, Size, anew, part
@@ -86,6 +87,14 @@ class Transformer(Encoder):
         outputs, state = self._run(x, mask, state, starts)
         return outputs[-1], state
 
+    def beside(
+        self, x: Tensor, memory: Sequence[Memory], mask: Tensor | None = None, state: State | None = None
+    ) -> tuple[Tensor, State]:
+        """As `forward`, where every block has a memory to look at too."""
+        self.admit(state, rows=len(x))
+        outputs, state = self._run(x, mask, state, None, memory=memory)
+        return outputs[-1], state
+
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
@@ -105,15 +114,17 @@ class Transformer(Encoder):
         state: State | None,
         starts: Tensor | None,
         maps: list[Tensor] | None = None,
+        memory: Sequence[Memory] | None = None,
     ) -> tuple[list[Tensor], State]:
         """Every block's output, and the state after."""
+        memories = memory or [None] * len(self.blocks)
         before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
         x = F.dropout(self.widen(x) + self.positions(position - begun), self.dropout, self.training)
         if "rows" in before:
-            outputs, after = self._go_on(x, position, begun, mask, before)
+            outputs, after = self._go_on(x, position, begun, mask, before, memories)
         else:
-            outputs, after = self._all_at_once(x, position, begun, mask, before, starts, maps)
+            outputs, after = self._all_at_once(x, position, begun, mask, before, starts, maps, memories)
         outputs[-1] = self.norm(outputs[-1])
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]
@@ -121,7 +132,7 @@ class Transformer(Encoder):
 
     def _all_at_once(
         self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, before: State, starts: Tensor | None,
-        maps: list[Tensor] | None,
+        maps: list[Tensor] | None, memories: Sequence[Memory | None],
     ) -> tuple[list[Tensor], State]:  # fmt: skip
         after = cache.extended(before, position, begun, mask)
         alone = mask is None and starts is None and not before["at"].shape[1]
@@ -140,12 +151,13 @@ class Transformer(Encoder):
                 return block.attention.mix(q, k, v, seen, drop=block.drop)
 
             x = block.around(self._input(layer, stream), block.norm_attention, look)
-            stream.append(block.finish(x))
+            stream.append(block.finish(x, memories[layer]))
         return stream[1:], after if self.window is None or not self.causal else cache.last(after, self.window - 1)
 
     def _go_on(
-        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State
-    ) -> tuple[list[Tensor], State]:
+        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State,
+        memories: Sequence[Memory | None],
+    ) -> tuple[list[Tensor], State]:  # fmt: skip
         """With room in the cache: new slots are written where they stay."""
         state, low, high = cache.taken(state, position, begun, mask)
         one = x.shape[1] == 1
@@ -165,7 +177,7 @@ class Transformer(Encoder):
                 return block.attention.mix(q, k, v, seen)
 
             x = block.around(self._input(layer, stream), block.norm_attention, look)
-            stream.append(block.finish(x))
+            stream.append(block.finish(x, memories[layer]))
         return stream[1:], state
 
     def _turned(self, block: Block, y: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
