@@ -5,7 +5,7 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 
 # In the order of `foresay --help`.
 from foresay.cli import training, using, writing, correcting  # noqa: I001
-from foresay.cli import joining, words, data, text, vocabulary, checking, claims, listing
+from foresay.cli import joining, looking, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "data",
     "joining",
     "listing",
+    "looking",
     "main",
     "text",
     "training",

@@ -65,14 +65,13 @@ class PairOrder:
                 f"train.batches.longest={settings.most} leaves none of {len(sizes)} pairs; the shortest has "
                 f"{sizes.max(1).min()} tokens: raise it"
             )
-        rounded = -(-sizes[self.kept] // settings.width)
-        self.most = int(rounded.max()) + 1
-        self.width = settings.width
-        keys = rounded[:, 0] * self.most + rounded[:, 1]
+        rounded = np.minimum(-(-sizes[self.kept] // settings.width) * settings.width, settings.most)
+        self.base = settings.most + 1
+        keys = rounded[:, 0] * self.base + rounded[:, 1]  # one number for both lengths
         self.shuffled = Shuffled(keys, seed, lambda key: np.maximum(settings.tokens // self._longer(key), 1))
 
     def _longer(self, keys: np.ndarray) -> np.ndarray:
-        return np.maximum(keys // self.most, keys % self.most) * self.width
+        return np.maximum(keys // self.base, keys % self.base)
 
     @property
     def per_epoch(self) -> int:
@@ -85,8 +84,7 @@ class PairOrder:
 
     def batch(self, step: int) -> Batch:
         key, rows = self.shuffled.rows(step)
-        widths = key // self.most * self.width, key % self.most * self.width
-        return batch_of(self.shards, self.kept[rows], widths)
+        return batch_of(self.shards, self.kept[rows], divmod(key, self.base))
 
 
 def both(shards: Shards) -> PairShards:

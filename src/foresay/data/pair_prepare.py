@@ -17,14 +17,13 @@ from foresay.data.cache import cache_folder, made_once
 from foresay.data.pair_files import Pair, PairText
 from foresay.data.pair_shards import PairWriter
 from foresay.data.pairs import PARTS, Pairs
-from foresay.data.prepare import Prepared, digest_of, open_prepared
+from foresay.data.prepare import SOURCE, Prepared, digest_of, open_prepared
 from foresay.data.writer import Again, Progress
 from foresay.errors import UserError
 from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 1
 BLOCK = 4096  # pairs encoded at a time
-SOURCE = "source"  # the folder of the source's own tokeniser
 
 
 def prepare_pairs(

@@ -29,6 +29,7 @@ from foresay.text.tokens import Tokens
 
 FORMAT = 2
 _MANY = 0.01  # the share of copies that is worth a word
+SOURCE = "source_tokens"  # the folder of a tokeniser that the source of pairs has for itself
 LONGEST_LINE = 2**24  # bytes; such a line is held in memory with all its tokens
 
 
@@ -82,7 +83,7 @@ def prepare(
 def open_prepared(folder: Path) -> Prepared:
     """What `prepare` left in a folder."""
     valid, test = (opened(folder / name) if (folder / name).is_dir() else None for name in ("valid", "test"))
-    own = open_tokens(folder / "source") if (folder / "source").is_dir() else None
+    own = open_tokens(folder / SOURCE) if (folder / SOURCE).is_dir() else None
     return Prepared(folder, open_tokens(folder), opened(folder / "train"), valid, test, source_tokens=own)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,6 +31,8 @@ from foresay.output.output import Output
 from foresay.output.rows import mean_over
 from foresay.parts import Count, Share, anew, part
 from foresay.text.tokens import PAD, START
+
+STRAYED = 20  # times more often
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,14 @@ class Seq2Seq(Task):
         self.register_buffer("known", torch.ones(sources or vocabulary, dtype=torch.bool))
         if self.sampling.share and self.sampling.rise:
             self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    def learn_sources(self, sources: np.ndarray, targets: np.ndarray) -> None:
+        """Which symbols are the sources', by how often each stands in the training sources and targets.
+
+        With one vocabulary, a symbol that targets have far more often is of their language, and strayed.
+        """
+        there = sources > 0 if self.source_vocabulary is not None else sources * STRAYED > targets
+        self.known.copy_(torch.from_numpy(there))
 
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         assert batch.targets is not None and batch.source is not None
