@@ -32,7 +32,20 @@ ORDER = [
     "encode",
     "output",
 ]
-ORDER += ["decode", "models", "train", "run", "start", "ready", "study", "export", "serve", "cli", "__main__"]
+ORDER += [
+    "decode",
+    "models",
+    "train",
+    "translate",
+    "run",
+    "start",
+    "ready",
+    "study",
+    "export",
+    "serve",
+    "cli",
+    "__main__",
+]
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 500, 60
 
 every = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -16,6 +16,7 @@ from foresay.parts import Amount, Count, Share, Size, anew, check, describe, fit
 NEEDED = {  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
     ("confusions", "listed"): {"sets": ["a,b"]},
+    ("data", "pairs"): {"train": "my.tsv"},
     ("data", "text"): {"train": "my.txt"},
     ("encoder", "stack"): {"layers": ["recurrent", {"kind": "window", "span": 3}]},
     ("schedule", "decay"): {"hold": 10, "every": 5},

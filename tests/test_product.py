@@ -34,6 +34,7 @@ SMALL_BATCHES = {
     "streams": [{"rows": 3, "chunk": 8}, {"rows": 3, "chunk": 8, "reset": True}],
     "packed": [{"rows": 3, "length": 12}],
     "buckets": [{"tokens": 40, "longest": 12}],
+    "pairs": [{"tokens": 40, "longest": 40}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 STEPS = 2
@@ -47,7 +48,10 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found[setting.name] = described(setting.nested)
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
-    if "encoder" in found:
+    if "writer" in found:  # of encoders, one of each kind, and one that sees both sides
+        kinds = {part["kind"]: part for part in reversed(found["encoder"])}
+        found["encoder"] = [*kinds.values(), {"kind": "recurrent", "size": 14, "bidirectional": True}]
+    elif "encoder" in found:
         causal = parts.find("task", task).causal
         if causal:  # both ways they are met in the encoders' contract
             found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
@@ -74,8 +78,10 @@ def refusal(task: str, row: Row) -> str | None:
     if "batches" not in row:
         return None
     masked = not parts.find("task", task).causal
-    if "encoder" in row and made("encoder", json.dumps(row["encoder"])).causal == masked:
+    if "encoder" in row and "writer" not in row and made("encoder", json.dumps(row["encoder"])).causal == masked:
         return "predicts from both sides" if masked else "would see the answer a language model must predict"
+    if ("writer" in row) != (row["batches"]["kind"] == "pairs"):
+        return "with data.kind="
     batches = made("batches", json.dumps(row["batches"]))
     if "encoder" in row:
         encoder = made("encoder", json.dumps(row["encoder"]))
@@ -123,7 +129,11 @@ def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
     inner = {axis: part for axis, part in row.items() if axis != "batches"}
     train = {"steps": STEPS, **({"batches": row["batches"]} if "batches" in row else {})}
     inner |= {} if "batches" in row else {"size": 8, "epochs": 2, "sample": 0.0}
-    return {"task": task, "data": {"train": str(text)}, "tokens": "characters", "train": train, **inner}
+    data = {
+        "kind": "pairs" if "writer" in row else "text",
+        "train": str(text.with_suffix(".tsv" if "writer" in row else text.suffix)),
+    }
+    return {"task": task, "data": data, "tokens": "characters", "train": train, **inner}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -138,10 +148,28 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(corpus: Path) -> Prepared:
-    return prepare(
-        parts.make("data", {"kind": "text", "train": str(corpus)}), parts.make("tokens", "characters"), seed=1
-    )
+def texts(corpus: Path) -> dict[str, Prepared]:
+    """The text, and pairs: each line's first words and the rest."""
+    lines = [line.partition(" ") for line in corpus.read_text("utf-8").splitlines()]
+    corpus.with_suffix(".tsv").write_text("".join(f"{a}\t{b[:30]}\n" for a, _, b in lines), "utf-8")
+    places = {"text": corpus, "pairs": corpus.with_suffix(".tsv")}
+    return {
+        kind: prepare(parts.make("data", {"kind": kind, "train": str(place)}), parts.make("tokens", "characters"), 1)
+        for kind, place in places.items()
+    }
+
+
+class OneSource:
+    """A model that writes from a source, with the same one for all rows."""
+
+    def __init__(self, model: Any):
+        self.model, self.device, self.steady = model, model.device, model.steady
+
+    def begin(self, rows: int, condition: Any = None, capacity: int | None = None) -> Any:
+        return self.model.begin(rows, torch.tensor([[6, 7, 3]]).expand(rows, -1), capacity)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
 
 
 class Beginning:
@@ -157,8 +185,9 @@ class Beginning:
         return self.text.slice(start, min(stop, self.size))
 
 
-def test_trains_measures_and_writes(trained, prepared: Prepared, corpus: Path, tmp_path: Path):
+def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
     task, row = trained
+    prepared = texts["pairs" if "writer" in row else "text"]
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
     model: Any = start.build(whole, len(prepared.tokens), torch.device("cpu"), text=prepared.train)
     if hasattr(model, "fit"):
@@ -184,14 +213,16 @@ def test_trains_measures_and_writes(trained, prepared: Prepared, corpus: Path, t
         assert "none" in str(row) and measured.perplexity == float("inf")
     else:
         assert 1 < measured.perplexity < most
+    model.eval()
     if not model.causal:
-        assert (model.eval().score(torch.tensor([[5, 6, 7]]))[0] < 0).all()
+        assert (model.score(torch.tensor([[5, 6, 7]]))[0] < 0).all()
         return
-    text = generate(model.eval(), [[5, 6], []], Sample(), length=3)
+    model = OneSource(model) if model.conditional else model
+    text = generate(model, [[5, 6], []], Sample(), length=3)
     assert all(5 <= symbol < len(prepared.tokens) for one in text for symbol in one)
 
 
-def test_refuses_what_makes_no_sense(refused, corpus: Path, tmp_path: Path):
+def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Path):
     task, row = refused
     with pytest.raises(UserError, match=refusal(task, row)):
         start.train(raw_of(task, row, corpus), out=tmp_path / "run", device="cpu", watch=Watch())
@@ -226,5 +257,5 @@ def test_every_registered_part_is_met():
                 part = row.get("encoder", {}).get(inner)
                 if part is not None:
                     met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
-    for kind in ("task", "embedding", "encoder", "cell", "positions", "output", "batches"):
+    for kind in ("task", "embedding", "encoder", "writer", "cell", "positions", "output", "batches"):
         assert met[kind] == set(parts.names(kind)), kind

@@ -106,15 +106,18 @@ def test_every_shorthand_means_its_long_form(short):
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
     given |= {"train.graph": False, "data.blank": "keep"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
+    given |= {"data.columns": ["en", "de"], "data.reverse": True}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
-    from_section = complete(read(SMALL | {section: SMALL.get(section, {}) | {key: value}})).as_dict()
+    pairs = {"data": {"kind": "pairs", "train": "my.tsv"}} if short in ("data.columns", "data.reverse") else {}
+    small = SMALL | pairs
+    from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()
     word = f"{short}={json.dumps(value)}"
-    from_word = complete(override(read(SMALL), [word])[0]).as_dict()
+    from_word = complete(override(read(small), [word])[0]).as_dict()
     node = from_section
     for step in recipe.SHORTHANDS[short].split("."):
         node = node[step]
-    assert from_section == from_word != complete(SMALL).as_dict()
+    assert from_section == from_word != complete(small).as_dict()
     assert node == value
 
 

@@ -65,6 +65,7 @@ HOMES = {
     "predictor": "foresay.models",
     "objective": "foresay.models",
     "spelling": "foresay.models",
+    "writer": "foresay.models",
     "task": "foresay.models",
     "optimizer": "foresay.train",
     "schedule": "foresay.train",

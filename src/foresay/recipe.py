@@ -55,6 +55,8 @@ SHORTHANDS = {
     "train.patience": "train.evaluate.patience",
     "data.format": "data.read.format",
     "data.column": "data.read.column",
+    "data.columns": "data.read.columns",
+    "data.reverse": "data.read.reverse",
     "data.encoding": "data.read.encoding",
     "data.errors": "data.read.errors",
     "data.duplicates": "data.read.duplicates",

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
-from foresay.data.prepare import prepare
+from foresay.data.prepare import SOURCE, prepare
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected, Corrector
@@ -44,6 +44,7 @@ from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
 from foresay.train.resume import own_prepared
+from foresay.translate import Translating
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
@@ -94,6 +95,8 @@ class Run:
     @cached_property
     def context(self) -> int | None:
         """How many tokens a model that keeps them all was trained on at a time; None for one with a bounded state."""
+        if self.model.conditional:  # the source is read whole, and nothing is begun anew
+            return None
         grows = getattr(getattr(self.model, "encoder", None), "grows", False)
         return self.recipe.train.batches.longest if grows else None
 
@@ -364,6 +367,68 @@ class Run:
         return {"tokens": self.tokens.pieces([START, *ids]), **{name: value[0] for name, value in found.items()}}
 
 
+class PairRun(Translating, Run):
+    """A run whose model writes from a source: `translate`, `search`, `align`; `score` takes pairs."""
+
+    def score(self, texts: Any) -> list[Scored]:
+        """-log P(target | source) of each (source, target), and of each token of the target."""
+        pairs = [texts] if isinstance(texts, tuple) else list(texts)
+        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+            raise UserError("texts; allowed: pairs, (source, target), as this run writes a target from a source")
+        return [Scored(target, *self.log_probs(source, target)) for source, target in pairs]
+
+    def generate(
+        self,
+        prompt: str | Sequence[str] = "",
+        *,
+        length: int | None = None,
+        number: int = 1,
+        temperature: float = 0.0,
+        decoder: Decoder | None = None,
+        seed: int = 1,
+        stop: str | Sequence[str] = (),
+        on_text: Any = None,
+    ) -> list[str]:
+        """`number` texts for each source, greedily (temperature 0) or by sampling; `translate` searches."""
+        if stop or on_text:
+            raise UserError(f"{'stop' if stop else 'on_text'} is for texts without an end; this run ends its own")
+        return self.write(prompt, length=length, number=number, temperature=temperature, decoder=decoder, seed=seed)
+
+    def search(
+        self,
+        prompts: str | Sequence[str] = "",
+        *,
+        length: int | None = None,
+        search: Search | None = None,
+        least: int = 0,
+        banned: Sequence[str] = (),
+        required: Sequence[str] = (),
+        fuse: Sequence[tuple[Run, float]] = (),
+        trail: Trail | None = None,
+    ) -> list[list[Written]]:
+        """The best texts for each source, best first; settings as of any run."""
+        sources = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
+        found = self.find(
+            sources,
+            length=length,
+            search=search,
+            least=least,
+            banned=[self._token(one, "banned") for one in banned],
+            required=[self._token(one, "required") for one in required],
+            beside=[(self._beside(other), weight) for other, weight in fuse],
+            trail=trail,
+        )
+        return [
+            [Written(self.tokens.decode(one.ids), self.tokens.pieces(one.ids), one) for one in best] for best in found
+        ]
+
+    def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:
+        raise UserError("this run writes from a source; use run.search(source), or run.model.begin(1, ids) and step")
+
+    def correct(self, *_: Any, **__: Any) -> list[Corrected]:
+        raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
+
+
 def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
     """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
 
@@ -374,6 +439,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
     forget_vectors(model)  # the saved weights hold what was read from there
+    if getattr(recipe.data, "source_tokens", None) is not None:
+        model.source_vocabulary = len(recipe.data.source_tokens)
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -382,7 +449,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    return Run(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+    kind = PairRun if model.conditional else Run
+    return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 
 def forget_vectors(model: Task) -> None:
@@ -399,6 +467,8 @@ def _recipe_of(folder: Path, trust: bool) -> Recipe:
         raise UserError(f"{path} is missing; copy it back")
     try:
         recipe = read_recipe(folder, trust=trust)
+        if getattr(recipe.data, "source_tokens", None) is not None:
+            recipe.data.source_tokens.load(folder / SOURCE)
         recipe.tokens.load(folder)  # its files are whole (read_config): what does not fit them is the recipe
         return recipe
     except (MissingLibrary, CodeError):

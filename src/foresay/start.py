@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,13 @@ from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.counts.frequency import count_tokens
 from foresay.data.compressed import PACKED_NAMES
-from foresay.data.prepare import Prepared, prepare
+from foresay.data.pair_shards import PairShards
+from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
@@ -144,6 +146,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
     if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
         raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
+    _check_sides(recipe)
     if batches.carries and recipe.task.causal and getattr(encoder, "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
@@ -162,13 +165,26 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             model: Task = parts.anew(recipe.task)
             forget_vectors(model)  # they are of a vocabulary that is not known yet
             model.build(len(SPECIALS) + 1)
-    longest, needed = getattr(encoder, "longest", None), batches.longest
-    if longest is not None and (needed is None or needed > longest):
-        raise UserError(
-            f"encoder.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
-            f"{needed or 'any'}; set encoder.positions=sinusoidal or encoder.positions.longest"
-        )
+    for name in ("encoder", "writer"):
+        longest, needed = getattr(getattr(recipe.task, name, None), "longest", None), batches.longest
+        if longest is not None and (needed is None or needed > longest):
+            raise UserError(
+                f"{name}.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
+                f"{needed or 'any'}; set {name}.positions=sinusoidal or {name}.positions.longest"
+            )
     return recipe
+
+
+def _check_sides(recipe: Recipe) -> None:
+    """Refuses pairs for a model of one text, and one text for a model of pairs."""
+    task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
+    wants = "pairs" if recipe.task.conditional else "text"
+    if (data == "pairs") != recipe.task.conditional:
+        reads = "writes a target from a source" if recipe.task.conditional else "reads one text"
+        raise UserError(f"task={task} {reads}, and data.kind={data}; allowed: data.kind={wants}")
+    if batches.pairs != recipe.task.conditional and recipe.task.sequence:
+        allowed = "pairs" if recipe.task.conditional else "streams, packed, buckets"
+        raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
 
 
 @functools.cache
@@ -190,7 +206,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     data = own_text(folder, recipe) if there else recipe.data
     with watch.stage("preparing text") as tell:
         prepared = prepare(data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage))
-    for note in prepared.notes:
+    for note in [*prepared.notes, *_lengths(recipe, prepared)]:
         watch.note(note)
     tokens = prepared.tokens
     for note in new.notes:
@@ -209,6 +225,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         check_same_text(folder, prepared)
     else:
         tokens.save(folder)
+        if prepared.source_tokens is not None:
+            prepared.source_tokens.save(folder / SOURCE)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
@@ -224,6 +242,20 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)
+
+
+def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
+    """Refuses sources that are longer than there are positions; says how many pairs are left out as too long."""
+    shards = {"valid": prepared.valid, "test": prepared.test}
+    for name, one in shards.items():
+        if isinstance(one, PairShards):
+            one.check_lengths(f"data.{name}", recipe.task.encoder.longest, "encoder.positions=learnt")
+    order = recipe.train.batches.open(prepared.train, recipe.seed) if recipe.train.batches.pairs else None
+    if order is not None and order.left_out:
+        yield (
+            f"data.train: {order.left_out:,} of {prepared.train.documents:,} pairs have more than "
+            f"{recipe.train.batches.longest} tokens on a side and are left out (train.batches.longest)"
+        )
 
 
 def build(
@@ -242,7 +274,12 @@ def build(
             module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
     vocabulary = tokens if isinstance(tokens, int) else len(tokens)
+    if isinstance(text, PairShards) and recipe.data.source_tokens is not None:
+        model.source_vocabulary = text.source.vocabulary
     model.build(vocabulary)
+    if isinstance(text, PairShards) and isinstance(model, Seq2Seq):
+        sources = count_tokens(text.source, text.source.vocabulary)
+        model.learn_sources(sources, count_tokens(text, vocabulary))
     wanting = [module for module in model.modules() if isinstance(module, Output) and module.wants_counts]
     if wanting and text is not None:
         counts = count_tokens(text, vocabulary)

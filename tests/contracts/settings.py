@@ -94,6 +94,24 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("output", "adaptive"): [{}, {"cutoffs": [2, 5], "factor": 2}],
     ("output", "hierarchical"): [{}, {"tree": "balanced"}, {"tree": "semantic"}],
     ("positions", "learnt"): [{"longest": 13}],
+    ("writer", "recurrent"): [
+        {"size": 7, "form": "last", "cell": "gru"},
+        {"size": 7, "form": "context", "layers": 2},
+        {"size": 7, "layers": 2},
+        {"size": 7, "scorer": "bilinear", "cell": "gru"},
+        {"size": 7, "copy": True, "coverage": 0.5},
+    ],
+    ("writer", "transformer"): [
+        {"size": 14, "heads": 2, "layers": 2},
+        {
+            "size": 16,
+            "heads": 4,
+            "layers": 2,
+            "positions": "rotary",
+            "attention": {"groups": 2},
+            "block": {"place": "post"},
+        },
+    ],
     ("spelling", "ngrams"): [{"buckets": 50}],
 }
 

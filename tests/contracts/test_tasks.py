@@ -1,12 +1,14 @@
 """What every registered task keeps (contract 5): a text scored whole, in pieces or word by word is worth the same.
 
 A task with an encoder is tested with every one that it takes: causal ones, or those that see both sides, which keep
-`score` and `measure` alone. Neural ones run in float64, where equal means to 1e-10; one that
-answers in float32 (counts) is held to 2e-6.
+`score` and `measure` alone; one that writes from a source with every writer, with each kind of encoder and those that
+see both sides, and with one source for all rows. Neural ones run in float64, where equal is to 1e-10; one that answers
+in float32 (counts) is held to 2e-6.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from foresay.decode.sample import Greedy
 from foresay.encode.encoder import flatten_state
 from foresay.errors import UserError
 from foresay.models.task import Task
-from foresay.text.tokens import PAD, SPECIALS, START
+from foresay.text.tokens import PAD, SPECIALS, START, STOP
 from tests.contracts.settings import described, label
 from tests.data.made import shards_of
 
@@ -41,6 +43,15 @@ def variants() -> list[dict[str, Any]]:
         if "encoder" not in settings:
             found.append({"kind": name})
             continue
+        if "writer" in settings:
+            seeing = [one for one in described("encoder") if not parts.make("encoder", one).causal]
+            kinds = {one["kind"]: one for one in reversed(described("encoder"))}
+            found += [{"kind": name, "encoder": one, "embedding": {"size": 5}} for one in [*seeing, *kinds.values()]]
+            both = {"kind": "recurrent", "size": 14, "bidirectional": True}
+            found += [
+                {"kind": name, "encoder": both, "writer": one, "embedding": {"size": 5}} for one in described("writer")
+            ]
+            continue
         taken = [encoder for encoder in described("encoder") if parts.make("encoder", encoder).causal == task.causal]
         more = {} if task.causal else {"masking": {"share": 0.5}}
         found += [{"kind": name, "encoder": encoder, "embedding": {"size": 5}, **more} for encoder in taken]
@@ -48,7 +59,7 @@ def variants() -> list[dict[str, Any]]:
 
 
 def name_of(recipe: dict[str, Any]) -> str:
-    return recipe["kind"] + ("-" + label(recipe["encoder"]) if "encoder" in recipe else "")
+    return "-".join([recipe["kind"], *(label(recipe[side]) for side in ("encoder", "writer") if side in recipe)])
 
 
 EVERY = variants()
@@ -78,7 +89,25 @@ def build(recipe: dict[str, Any], shards: Shards) -> Task:
             parameter.add_(0.3 * torch.randn_like(parameter))
     if hasattr(made, "fit"):
         made.fit(shards)
-    return made.double().eval()
+    return with_source(made.double().eval())
+
+
+def with_source(model: Any) -> Any:
+    """A model that writes from a source gets the same one for every row."""
+    if not model.conditional:
+        return model
+    own, begin = torch.tensor([[7, 5, 9, 5, STOP]]), model.begin
+    model.begin = lambda rows, condition=None, capacity=None: begin(
+        rows, own.to(model.device).expand(rows, -1), capacity
+    )
+    for name, inner in (("loss", model.loss), ("measure", model.measure)):
+
+        def call(batch: Batch, state: Any = None, inner: Any = inner) -> Any:
+            assert batch.ids is not None
+            return inner(replace(batch, source=own.expand(len(batch.ids), -1)), state)
+
+        setattr(model, name, call)
+    return model
 
 
 def text(rows: int = B, steps: int = T) -> Tensor:
@@ -229,7 +258,7 @@ def test_saved_tensors_give_equal_scores(model):
     other = parts.make("task", parts.describe(model))
     torch.manual_seed(9)
     other.build(V)
-    other.double().eval().restore(kept)
+    with_source(other.double().eval()).restore(kept)
     assert torch.equal(other.score(text())[0], model.score(text())[0])
     assert other.size() == model.size() > 0
     assert other.tensors().keys() == model.tensors().keys()

@@ -18,7 +18,8 @@ def test_the_python_reference_is_text():
 
 def test_every_name_is_listed(tmp_path, monkeypatch):
     monkeypatch.delenv("FORESAY_DATA", raising=False)
-    assert [one["name"] for one in list_data()] == ["builtin:python-reference", *(known.name for known in known_sets())]
+    made = ["builtin:python-reference", "builtin:dates"]
+    assert [one["name"] for one in list_data()] == [*made, *(known.name for known in known_sets())]
     assert {one["state"] for one in list_data()[1:]} == {"not there"}
     monkeypatch.setenv("FORESAY_DATA", str(tmp_path))
     (tmp_path / "text8").mkdir()

@@ -7,6 +7,9 @@ import json
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +85,16 @@ def check_free(path: Path, force: bool) -> Path:
     if taken and not force:
         raise UserError(f"{path} exists; allowed: a new place: give another --out, or --force to write over it")
     return path
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What Python warns of is said in one line each."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for text in dict.fromkeys(str(one.message) for one in found):
+        say(f"warning: {text}")
 
 
 def show(text: str) -> None:

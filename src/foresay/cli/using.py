@@ -6,32 +6,68 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
 from foresay.errors import UserError
+
+if TYPE_CHECKING:
+    from foresay.train.evaluate import Measured
+    from foresay.train.overlap import Overlap
 
 
 @app.command("eval")
 def evaluate(
     run: RunArgument,
-    data: Annotated[str | None, typer.Option(help="A text file or folder; by default the run's own split.")] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="A text file or folder; of pairs a table, or given twice: source and target."),
+    ] = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
     encoding: Encoding = None,
     rows: Annotated[
         int | None, typer.Option(help="Rows that a stream is read in; 1: one state through it all.")
     ] = None,
+    beam: Annotated[int, typer.Option(help="Of pairs: candidates of the search; 1 is greedy.")] = 5,
+    alpha: Annotated[float, typer.Option(help="Of pairs: the score is log P / length ** alpha.")] = 1.0,
+    limit: Annotated[int | None, typer.Option(help="Of pairs: only the first so many.")] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity, bits per character and bits per byte of a run on its held-out text or on another."""
-    measured = load_run(run, device, trust).evaluate(data, split=split, encoding=encoding, rows=rows)
+    """Perplexity and bits of a run on its held-out text or on another; of pairs also BLEU, chrF and exact match."""
+    loaded = load_run(run, device, trust)
+    if loaded.model.conditional:
+        from foresay.decode.beam import Beam
+
+        with told():
+            one = data[0] if data and len(data) == 1 else data
+            judged = loaded.judge(  # pyright: ignore[reportAttributeAccessIssue]
+                one, split=split, encoding=encoding, limit=limit, search=Beam(beam, alpha=alpha)
+            )
+        measured, about = judged.measured, judged.as_dict()
+    else:
+        if data is not None and len(data) > 1:
+            raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
+        measured = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
+        judged, about = None, measured.as_dict()
     if as_json:
-        show_json(measured.as_dict())
+        show_json(about)
         return
+    show_measured(measured)
+    if judged is not None:
+        show_overlap(judged.overlap)
+
+
+def show_overlap(found: Overlap) -> None:
+    show(f"BLEU                {found.bleu:.2f}  ({found.signatures['bleu']})")
+    show(f"chrF                {found.chrf:.2f}  ({found.signatures['chrf']})")
+    show(f"exact match         {100 * found.exact:.2f} % of {found.texts:,}")
+
+
+def show_measured(measured: Measured) -> None:
     about = measured.as_dict()
     low, high = about["perplexity_interval"]
     lines = {
@@ -60,18 +96,27 @@ def score(
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """-log P (nats) of each sentence, one a line, and of each token with --tokens."""
+    """-log P (nats) of each sentence, one a line, and of each token with --tokens; of pairs, SOURCE tab TARGET."""
     loaded = load_run(run, device, trust)
     if not loaded.model.causal and not as_json:
         say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
     for line in read_lines(texts):
-        scored = loaded.score(line)[0]
+        with told():
+            scored = loaded.score(sides(line) if loaded.model.conditional else line)[0]  # pyright: ignore[reportArgumentType]
         if as_json:
             show_json(scored.as_dict(), compact=True)
             continue
         show(f"{scored.nats:.4f}\t{line}")
         for token, log_prob in zip(scored.tokens, scored.log_probs, strict=True) if tokens else ():
             show(f"  {-log_prob:8.4f}  {_visible(token)}")
+
+
+def sides(line: str) -> tuple[str, str]:
+    """Source and target of a line, with a tab between them."""
+    source, tab, target = line.partition("\t")
+    if not tab or not source.strip() or not target.strip():
+        raise UserError(f"{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET")
+    return source, target
 
 
 def read_lines(texts: Iterable[str]) -> Iterator[str]:

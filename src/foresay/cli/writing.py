@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
-from foresay.cli.using import lines_of
+from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
+from foresay.cli.using import lines_of, read_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
     from foresay.decode.search import Search
     from foresay.run import Run
 
+LENGTH = 200  # tokens, where nothing says how many
+PLAIN = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "typical": 1.0, "repetition": 1.0}
+
 
 @app.command()
 def generate(
     run: RunArgument,
-    prompt: Annotated[str, typer.Argument(help="What to go on from; - reads it from a pipe.")] = "",
-    length: Annotated[int, typer.Option(help="The most tokens to write.")] = 200,
+    prompt: Annotated[
+        str, typer.Argument(help="What to go on from, or the source; - a pipe; of sources also a file of lines.")
+    ] = "",
+    length: Annotated[int | None, typer.Option(help="The most tokens to write; by default 200, or by source.")] = None,
     number: Annotated[int, typer.Option(help="How many texts; of a beam, the best ones.")] = 1,
-    temperature: Annotated[float, typer.Option(help="0 is greedy, 1 as learnt, less is safer.")] = 1.0,
+    temperature: Annotated[
+        float | None, typer.Option(help="0 is greedy, 1 as learnt (the default for texts), less is safer.")
+    ] = None,
     top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
     top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
     min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
@@ -32,7 +39,13 @@ def generate(
     stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
     beam: Annotated[int, typer.Option(help="Search the likeliest text with so many candidates; 0: do not.")] = 0,
     alpha: Annotated[float, typer.Option(help="Beam: the score is log P / length ** alpha.")] = 0.0,
+    until: Annotated[
+        str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
+    ] = None,
     groups: Annotated[int, typer.Option(help="Beam: groups of candidates that differ.")] = 1,
+    diversity: Annotated[
+        float | None, typer.Option(help="Beam: what a group loses for a token that another has just chosen.")
+    ] = None,
     least: Annotated[int, typer.Option(help="Beam: the fewest tokens to write.")] = 0,
     ban: Annotated[list[str] | None, typer.Option(help="Beam: a token that is not written.")] = None,
     require: Annotated[list[str] | None, typer.Option(help="Beam: a token that is written.")] = None,
@@ -40,39 +53,96 @@ def generate(
         list[str] | None, typer.Option(metavar="RUN=WEIGHT", help="Beam: a second model, such as runs/lm=0.3.")
     ] = None,
     tree: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Beam: a picture of the search.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed, the same text.")] = 1,
+    seed: Annotated[int | None, typer.Option(help="The same seed, the same text; 1 if none is given.")] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Write on from a prompt, by sampling, greedily, or by beam search."""
-    from foresay.decode.sample import Greedy, Sample
-
+    """Write on from a prompt, or from a source, by sampling, greedily, or by beam search."""
+    filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
+    loaded = load_run(run, device, trust)
+    if loaded.model.conditional and not beam and temperature is None and filters == PLAIN:
+        beam, alpha = 5, alpha or 1.0
+    temperature = 1.0 if temperature is None else temperature
     given = {"alpha": alpha, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
-    given["groups"] = groups if groups != 1 else 0
-    text = "\n".join(lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
+    given |= {"until": until, "groups": groups != 1, "diversity": diversity is not None}
+    drawn = {"top-k": top_k, "top-p": top_p != 1, "min-p": min_p, "typical": typical != 1}
+    drawn |= {"repetition": repetition != 1, "seed": seed is not None}
+    texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
     if beam:
-        from foresay.decode.beam import Beam
+        from foresay.parts import make
 
-        settings = {"top-k": top_k, "top-p": top_p != 1, "min-p": min_p, "typical": typical != 1}
-        refuse({**settings, "repetition": repetition != 1, "stop": stop}, f"--beam {beam}", "sampling")
-        search = Beam(beam, number, alpha, temperature, groups=groups)
-        loaded = load_run(run, device, trust)
+        refuse({**drawn, "stop": stop}, f"--beam {beam}", "sampling")
+        if diversity is not None and groups == 1:
+            raise UserError("--diversity with one group; it is for --groups 2 and more")
+        if tree is not None:
+            check_picture(tree)
+        more = {} if diversity is None else {"diversity": diversity}
+        more |= {} if until is None else {"until": until}
+        search = make("search", {"kind": "beam", "width": beam, "best": number, "alpha": alpha,
+                                 "temperature": temperature, "groups": groups, **more})  # fmt: skip
         limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
-        search_and_show(loaded, text, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
+        limits |= {} if length or loaded.model.conditional else {"length": LENGTH}
+        search_and_show(loaded, texts, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
         return
     refuse(given, "no --beam", "beam search: give --beam 5")
     if temperature < 0:
         raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
-    filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
+    if temperature == 0:
+        refuse(drawn, "--temperature 0", "sampling: give a temperature above 0")
+    sample_and_show(
+        loaded, texts, (temperature, filters), length, number, 1 if seed is None else seed, stop or [], as_json=as_json
+    )
+
+
+def sample_and_show(
+    run: Run,
+    texts: list[str],
+    how: tuple[float, dict[str, Any]],
+    length: int | None,
+    number: int,
+    seed: int,
+    stop: list[str],
+    *,
+    as_json: bool,
+) -> None:
+    from foresay.decode.sample import Greedy, Sample
+
+    temperature, filters = how
     decoder = Greedy() if temperature == 0 else Sample(temperature, **filters)
-    loaded = load_run(run, device, trust)
-    written = loaded.generate(text, length=length, number=number, decoder=decoder, seed=seed, stop=stop or [])
+    more = {"number": number, "decoder": decoder, "seed": seed, "stop": stop}
+    if run.model.conditional:
+        with told():
+            written = run.generate(texts, length=length, **more)  # pyright: ignore[reportArgumentType]
+    else:
+        written = run.generate(texts[0], length=length or LENGTH, **more)
+    each = [text for text in texts for _ in range(number)]
     if as_json:
-        show_json([{"prompt": text, "text": one} for one in written])
+        show_json([{"prompt": text, "text": one} for text, one in zip(each, written, strict=True)])
         return
     for index, one in enumerate(written):
-        show(("" if index == 0 else "---\n") + one)
+        show(("" if index == 0 or run.model.conditional else "---\n") + one)
+
+
+def piped(prompt: str) -> str:
+    """A prompt, or what comes through the pipe."""
+    return "\n".join(lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
+
+
+def sources_of(prompt: str) -> list[str]:
+    """Sources: the lines of a pipe or of a file, or the one that is given."""
+    found = [line for line in read_lines([prompt]) if line.strip()] if prompt else []
+    if not found:
+        raise UserError("no source is given; this run writes from one: give a text, a file of lines, or - for a pipe")
+    return found
+
+
+def check_picture(path: Path) -> None:
+    """Refuses, before the search, a place where no SVG can be written."""
+    if path.suffix.lower() != ".svg":
+        raise UserError(f"--tree {path}; allowed: a name that ends with .svg")
+    if not path.parent.is_dir():
+        raise UserError(f"--tree {path}: {path.parent} is no folder; make it first, or give another name")
 
 
 def refuse(given: dict[str, object], beside: str, what: str) -> None:
@@ -96,7 +166,7 @@ def fused(given: list[str], device: str | None, trust: bool) -> list[tuple[Run, 
 
 def search_and_show(
     run: Run,
-    prompt: str,
+    texts: list[str],
     search: Search,
     limits: dict[str, object],
     others: list[tuple[Run, float]],
@@ -109,16 +179,20 @@ def search_and_show(
     from foresay.train.aside import write_file
 
     trail = None if tree is None else Trail()
-    found = run.search(prompt, search=search, fuse=others, trail=trail, **limits)[0]  # pyright: ignore[reportArgumentType]
+    with told():
+        found = run.search(texts, search=search, fuse=others, trail=trail, **limits)  # pyright: ignore[reportArgumentType]
     if tree is not None and trail is not None:
-        drawn = search_tree.draw(trail, found[0].found, run.tokens.pieces, prompt)
+        longest = limits.get("length") or len(trail.steps) + 1
+        drawn = search_tree.draw(trail, found[0][0].found, run.tokens.pieces, texts[0], search, longest)  # pyright: ignore[reportArgumentType]
         write_file(tree, drawn.encode())
         say(f"{tree} is written")
     if as_json:
-        show_json([{"prompt": prompt, **one.as_dict()} for one in found])
+        pairs = [(text, one) for text, best in zip(texts, found, strict=True) for one in best]
+        show_json([{"prompt": text, **one.as_dict()} for text, one in pairs])
         return
-    for one in found:
-        show(f"{one.found.score:.4f}\t{one.text}" if len(found) > 1 else one.text)
+    for best in found:
+        for one in best:
+            show(f"{one.found.score:.4f}\t{one.text}" if len(best) > 1 else one.text)
 
 
 @app.command()

@@ -4,6 +4,7 @@ ids     (B, T)  input symbols
 targets (B, T)  what each position should predict
 mask    (B, T)  bool, True = real; None = all real; padding is on the right only
 starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
+source  (B, S)  what the targets are to be written from, STOP at its end; source_mask as mask
 fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
 pace    ()      what the learning rate is multiplied with for this batch
 """
@@ -27,6 +28,8 @@ class Batch:
     characters: Tensor | None = None
     frames: Tensor | None = None
     position: Tensor | None = None
+    source: Tensor | None = None
+    source_mask: Tensor | None = None
     fresh: bool = True
     pace: float = 1.0
 

@@ -8,7 +8,7 @@ n, and a batch of it has tokens // n rows (padding counts). So every epoch has t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -49,18 +49,16 @@ class Buckets(Batches):
         return np.minimum(-(-lengths // self.width) * self.width, self.most)
 
 
-class BucketOrder:
-    """The training order of buckets: rows shuffled within their bucket, then the batches shuffled."""
+class Shuffled:
+    """Rows in buckets by a key: shuffled within their bucket, then the batches shuffled, anew in every epoch."""
 
-    def __init__(self, shards: Shards, seed: int, settings: Buckets):
-        self.shards, self.seed = shards, seed
-        self.begins, self.lengths = row_spans(shards, settings.most)
-        rounded = settings.rounded(self.lengths)
-        self.members = np.argsort(rounded, kind="stable")  # row numbers, bucket after bucket
-        self.widths, counts = np.unique(rounded, return_counts=True)
+    def __init__(self, keys: np.ndarray, seed: int, rows_of: Callable[[np.ndarray], np.ndarray]):
+        self.seed = seed
+        self.members = np.argsort(keys, kind="stable")  # row numbers, bucket after bucket
+        self.keys, counts = np.unique(keys, return_counts=True)
         self.bucket_ends = np.cumsum(counts)
         self.bucket_begins = self.bucket_ends - counts
-        self.bucket_rows = np.maximum(settings.tokens // self.widths, 1)
+        self.bucket_rows = rows_of(self.keys)
         self.batch_ends = np.cumsum(-(-counts // self.bucket_rows))
         self.shuffled = functools.lru_cache(maxsize=2)(self._shuffled)
 
@@ -68,7 +66,8 @@ class BucketOrder:
     def per_epoch(self) -> int:
         return int(self.batch_ends[-1])
 
-    def batch(self, step: int) -> Batch:
+    def rows(self, step: int) -> tuple[int, np.ndarray]:
+        """The key and the row numbers of a batch."""
         epoch, number = divmod(step, self.per_epoch)
         batches, members = self.shuffled(epoch)
         chosen = int(batches[number])
@@ -76,8 +75,7 @@ class BucketOrder:
         within = chosen - (int(self.batch_ends[bucket - 1]) if bucket else 0)
         first = int(self.bucket_begins[bucket] + within * self.bucket_rows[bucket])
         last = min(first + int(self.bucket_rows[bucket]), int(self.bucket_ends[bucket]))
-        rows = members[first:last]
-        return _rows(self.shards, self.begins[rows], self.lengths[rows], int(self.widths[bucket]))
+        return int(self.keys[bucket]), members[first:last]
 
     def _shuffled(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
         random = epoch_random(self.seed, epoch)
@@ -86,6 +84,24 @@ class BucketOrder:
         for begin, end in zip(self.bucket_begins, self.bucket_ends, strict=True):
             random.shuffle(members[begin:end])
         return batches, members
+
+
+class BucketOrder:
+    """The training order of buckets."""
+
+    def __init__(self, shards: Shards, seed: int, settings: Buckets):
+        self.shards = shards
+        self.begins, self.lengths = row_spans(shards, settings.most)
+        rounded = settings.rounded(self.lengths)
+        self.shuffled = Shuffled(rounded, seed, lambda widths: np.maximum(settings.tokens // widths, 1))
+
+    @property
+    def per_epoch(self) -> int:
+        return self.shuffled.per_epoch
+
+    def batch(self, step: int) -> Batch:
+        width, rows = self.shuffled.rows(step)
+        return _rows(self.shards, self.begins[rows], self.lengths[rows], width)
 
 
 def row_spans(shards: Shards, longest: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Texts that need no path: those that are built in, and known sets looked for under the folder FORESAY_DATA."""
+"""Texts and pairs that need no path: built-in ones, and known sets looked for under the folder FORESAY_DATA."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foresay.data.compressed import PACKED_NAMES
+from foresay.data.dates import dates
 from foresay.data.source import Source
 from foresay.errors import UserError, nearest
 
@@ -26,15 +27,20 @@ _BUILTINS = {
 }
 
 
+_PAIRS = {"dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed")}
+
+
 @dataclass(frozen=True)
 class KnownSet:
-    """Files of a known data set, relative to FORESAY_DATA/NAME: train, valid, test."""
+    """Files of a known data set, relative to FORESAY_DATA/NAME: train, valid, test; of pairs, two for each."""
 
     name: str
     about: str
     files: tuple[str, ...]  # as its publisher names them; without valid and test they are split off
     source: str  # where to get it
     others: tuple[str, ...] = ()  # names under which copies go round
+    pairs: bool = False
+    folder: str = ""  # under which it may lie too
 
 
 _KNOWN = (
@@ -76,6 +82,14 @@ _KNOWN = (
         files=("input.txt",),
         source="data/tinyshakespeare/input.txt of karpathy/char-rnn on GitHub",
     ),
+    KnownSet(
+        name="multi30k",
+        about="pairs: 29,000 captions in English and German; test 2016 (Flickr)",
+        files=("train.en", "train.de", "val.en", "val.de", "test_2016_flickr.en", "test_2016_flickr.de"),
+        source="data/task1/raw of multi30k/dataset on GitHub",
+        pairs=True,
+        folder="multi30k-en-de",
+    ),
 )
 
 
@@ -88,7 +102,7 @@ def list_data() -> list[dict[str, str]]:
     """Every name that `data.train` takes: what it is, where to get it, where it is looked for, whether it is there."""
     found = [
         {"name": PREFIX + name, "about": f"{about}; nothing to download", "get": "", "place": "", "state": "there"}
-        for name, (_, about) in _BUILTINS.items()
+        for name, (_, about) in (_BUILTINS | _PAIRS).items()
     ]
     for known in _KNOWN:
         place = f"{os.environ.get('FORESAY_DATA') or '$FORESAY_DATA (not set)'}/{known.name}"
@@ -101,9 +115,31 @@ def list_data() -> list[dict[str, str]]:
 def builtin_source(name: str) -> Source:
     """`builtin:NAME` as a source."""
     key = name.removeprefix(PREFIX)
+    if key in _PAIRS:
+        raise _no_text(name)
     if key not in _BUILTINS:
         raise UserError(f"{name} is no built-in text; allowed: {_names()}{nearest(name, _all_names())}")
     return Source(name, content=_BUILTINS[key][0]())
+
+
+def made_pairs(name: str, seed: int) -> dict[str, list[tuple[str, str]]]:
+    """Train, valid and test of built-in pairs."""
+    key = name.removeprefix(PREFIX)
+    if key not in _PAIRS:
+        allowed = [PREFIX + one for one in _PAIRS]
+        raise UserError(f"{name} has no pairs; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
+    return _PAIRS[key][0](seed)
+
+
+def known_pairs(name: str) -> dict[str, list[Path]] | None:
+    """The two files of each part of a known set of pairs; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.pairs:
+        raise UserError(f"{name} is a text, and pairs need two sides; allowed: {_of_pairs()}, or files")
+    files = _there(found)
+    return {part: files[2 * i : 2 * i + 2] for i, part in enumerate(("train", "valid", "test"))}
 
 
 def known_set(name: str) -> list[Path] | None:
@@ -111,26 +147,41 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
+    if found.pairs:
+        raise _no_text(name)
+    return _there(found)
+
+
+def _there(known: KnownSet) -> list[Path]:
     root = os.environ.get("FORESAY_DATA")
     if not root:
-        raise UserError(f"{name} is a known set but FORESAY_DATA is not set; get {found.source} and set it")
-    files = _files(found)
+        raise UserError(f"{known.name} is a known set but FORESAY_DATA is not set; get {known.source} and set it")
+    files = _files(known)
     if files is None:
-        folder = Path(root).expanduser() / name
-        missing = next(folder / file for file in found.files if not (folder / file).is_file())
-        raise UserError(f"{missing} is missing; get it from {found.source}")
+        folder = Path(root).expanduser() / known.name
+        missing = next(folder / file for file in known.files if not (folder / file).is_file())
+        raise UserError(f"{missing} is missing; get it from {known.source}")
     return files
 
 
 def _files(known: KnownSet) -> list[Path] | None:
     """The files of a known set under FORESAY_DATA, when all are there; packed ones count too."""
-    folder = Path(os.environ["FORESAY_DATA"]).expanduser() / known.name
-    for names in (known.others, known.files):
-        for ending in ("", *PACKED_NAMES):
-            files = [folder / (file + ending) for file in names]
-            if files and all(file.is_file() for file in files):
-                return files
+    root = Path(os.environ["FORESAY_DATA"]).expanduser()
+    for folder in (root / known.name, root / (known.folder or known.name)):
+        for names in (known.others, known.files):
+            for ending in ("", *PACKED_NAMES):
+                files = [folder / (file + ending) for file in names]
+                if files and all(file.is_file() for file in files):
+                    return files
     return None
+
+
+def _no_text(name: str) -> UserError:
+    return UserError(f"{name} holds pairs, not a text; use it with data.kind=pairs and task=seq2seq")
+
+
+def _of_pairs() -> str:
+    return ", ".join([PREFIX + name for name in _PAIRS] + [known.name for known in _KNOWN if known.pairs])
 
 
 def no_such(setting: str, name: str) -> UserError:
@@ -141,7 +192,7 @@ def no_such(setting: str, name: str) -> UserError:
 
 
 def _all_names() -> list[str]:
-    return [PREFIX + name for name in _BUILTINS] + [known.name for known in _KNOWN]
+    return [PREFIX + name for name in _BUILTINS | _PAIRS] + [known.name for known in _KNOWN]
 
 
 def _names() -> str:

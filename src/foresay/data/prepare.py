@@ -16,6 +16,8 @@ from pathlib import Path
 from foresay import parts
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
+from foresay.data.pair_shards import opened
+from foresay.data.pairs import Pairs
 from foresay.data.scans import Scans
 from foresay.data.shards import SHARD, Shards
 from foresay.data.source import BLOCK
@@ -27,6 +29,7 @@ from foresay.text.tokens import Tokens
 
 FORMAT = 2
 _MANY = 0.01  # the share of copies that is worth a word
+SOURCE = "source_tokens"  # the folder of a tokeniser that the source of pairs has for itself
 LONGEST_LINE = 2**24  # bytes; such a line is held in memory with all its tokens
 
 
@@ -40,10 +43,11 @@ class Prepared:
     valid: Shards | None  # None: share=0 and no valid given
     test: Shards | None
     notes: tuple[str, ...] = ()  # what the user should know: files that were left out
+    source_tokens: Tokens | None = None  # of pairs whose source has a vocabulary of its own
 
 
 def prepare(
-    corpus: Corpus,
+    corpus: Corpus | Pairs,
     tokens: Tokens,
     seed: int,
     *,
@@ -57,6 +61,10 @@ def prepare(
 
     With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained.
     """
+    if isinstance(corpus, Pairs):
+        from foresay.data.pair_prepare import prepare_pairs
+
+        return prepare_pairs(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)
@@ -74,8 +82,9 @@ def prepare(
 
 def open_prepared(folder: Path) -> Prepared:
     """What `prepare` left in a folder."""
-    valid, test = (Shards(folder / name) if (folder / name).is_dir() else None for name in ("valid", "test"))
-    return Prepared(folder, open_tokens(folder), Shards(folder / "train"), valid, test)
+    valid, test = (opened(folder / name) if (folder / name).is_dir() else None for name in ("valid", "test"))
+    own = open_tokens(folder / SOURCE) if (folder / SOURCE).is_dir() else None
+    return Prepared(folder, open_tokens(folder), opened(folder / "train"), valid, test, source_tokens=own)
 
 
 def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Iterator[str]:
@@ -138,12 +147,12 @@ def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, lea
             name: [(facts.sha256, source.has_records) for source, facts in one.sources] for name, one in found.items()
         },
         "seed": seed if corpus.holdout == "seed" else None,
-        "vocabulary": _digest(tokens) if learnt else None,
+        "vocabulary": digest_of(tokens) if learnt else None,
     }
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:40]
 
 
-def _digest(tokens: Tokens) -> str:
+def digest_of(tokens: Tokens) -> str:
     """SHA-256 of a learnt tokeniser as it is saved."""
     with tempfile.TemporaryDirectory() as name:
         tokens.save(Path(name))

@@ -24,7 +24,7 @@ def json_lines(file: Readable, column: Column) -> Iterator[str]:
     """The texts of a file with one JSON object, or one JSON string, a line."""
     if isinstance(column, int):
         raise NotText(f"holds JSON, which has no column {column}; give a name: data.column={DEFAULT}")
-    for number, line in enumerate(_lines(file), 1):
+    for number, line in enumerate(lines_of(file), 1):
         if not line or line.isspace():
             continue
         try:
@@ -66,7 +66,7 @@ def _field(found: Any, column: str, number: int) -> str | None:
 def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
     """The texts of a column of CSV (`comma`) or TSV."""
     csv.field_size_limit(2**27)
-    lines = (line.decode("utf-8") for line in _lines(file, keep_ends=True))
+    lines = (line.decode("utf-8") for line in lines_of(file, keep_ends=True))
     style: dict[str, Any] = (
         {"delimiter": ",", "strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     )
@@ -132,7 +132,7 @@ def _kind(value: Any) -> str:
     return kinds.get(type(value), "null" if value is None else "a text")
 
 
-def _lines(file: Readable, keep_ends: bool = False) -> Iterator[bytes]:
+def lines_of(file: Readable, keep_ends: bool = False) -> Iterator[bytes]:
     """The lines of a stream; only a newline ends one."""
     held: list[bytes] = []
     while block := file.read(_BLOCK):

@@ -29,6 +29,7 @@ from typing import Any, Literal
 import torch
 
 from foresay.decode.beams import Beams, Trail
+from foresay.decode.given import alone
 from foresay.decode.search import Found, Limits, Search, margin_for
 from foresay.errors import UserError
 from foresay.parts import Amount, Rate, Size, part
@@ -63,5 +64,5 @@ class Beam(Search):
         found, sure = Beams(self, model, prompts, limits, trail).run()
         if len(prompts) > 1 and not model.steady and margin_for(model):
             for row in [row for row, clear in enumerate(sure) if not clear]:
-                found[row] = self.find(model, [prompts[row]], limits)[0]
+                found[row] = self.find(alone(model, row), [prompts[row]], limits)[0]
         return found

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from foresay.decode.given import alone
 from foresay.decode.search import Found, Limits, Search, nothing_possible
 from foresay.errors import UserError
 from foresay.parts import Amount, Rate, Size, part
@@ -27,7 +28,8 @@ class Exhaustive(Search):
 
     @torch.inference_mode()
     def find(self, model: Any, prompts: Sequence[Sequence[int]], limits: Limits) -> list[list[Found]]:
-        return [self._all(model, list(prompt), limits)[: self.best] for prompt in prompts]
+        each = enumerate(prompts)
+        return [self._all(alone(model, row), list(prompt), limits)[: self.best] for row, prompt in each]
 
     def _all(self, model: Any, prompt: list[int], limits: Limits) -> list[Found]:
         """Every outcome, level by level, best first."""

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from foresay.decode.given import alone
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 
@@ -45,3 +46,8 @@ class Fused:
 
     def reorder(self, state: State, rows: Tensor) -> State:
         return {str(n): model.reorder(state[str(n)], rows) for n, (model, _) in enumerate(self.models)}
+
+    def alone(self, row: int) -> Fused:
+        """For one of the rows that it was searched with."""
+        (model, _), *others = [(alone(model, row), weight) for model, weight in self.models]
+        return Fused(model, others)

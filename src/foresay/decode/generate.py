@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from foresay.decode.chance import gumbel, keys
+from foresay.decode.given import alone
 from foresay.decode.graphed import Repeated, graphed, taken_over
 from foresay.decode.sample import Decoder
 from foresay.decode.search import NEVER, margin_for
@@ -62,7 +63,7 @@ def generate(
         model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else margin_for(model), on_step
     )
     for row in (row for row, clear in enumerate(sure) if not clear):
-        texts[row] = _write(model, [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
+        texts[row] = _write(alone(model, row), [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
     return texts
 
 

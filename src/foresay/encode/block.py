@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from foresay.encode.attention import Attention, Heads, Seen
 from foresay.parts import Size
 
-Memory = tuple[Tensor, Tensor]  # keys and values
 Norm = Literal["layer", "rms"]
 Activation = Literal["gelu", "gelu-tanh", "relu", "swiglu"]
 ACT: dict[str, Callable[[Tensor], Tensor]] = {
@@ -42,6 +41,15 @@ class Form:
 
     def new_norm(self, size: int) -> nn.Module:
         return nn.LayerNorm(size, bias=self.bias) if self.norm == "layer" else nn.RMSNorm(size, eps=1e-5)
+
+
+class Memory(NamedTuple):
+    """What a block looks at besides its own steps: keys, values, what is seen of them; `maps` is filled if given."""
+
+    k: Tensor
+    v: Tensor
+    seen: Seen
+    maps: list[Tensor] | None = None
 
 
 class Dense(nn.Module):
@@ -86,14 +94,20 @@ class Block(nn.Module):
                 nn.init.zeros_(dense.bias)
 
     def forward(
-        self, x: Tensor, seen: Seen, turns: Tensor | None = None, past: Memory | None = None
+        self,
+        x: Tensor,
+        seen: Seen,
+        turns: Tensor | None = None,
+        past: tuple[Tensor, Tensor] | None = None,
+        memory: Memory | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The output, and all keys and values that were looked at: those of the past before those of x."""
         q, k, v = self.look(x, turns)
         if past is not None:
             k, v = torch.cat([past[0], k], 1), torch.cat([past[1], v], 1)
         drop = self.dropout if self.training else 0.0
-        return self.finish(self.add(x, self.norm_attention, self.attention.mix(q, k, v, seen, drop=drop))), k, v
+        x = self.add(x, self.norm_attention, self.attention.mix(q, k, v, seen, drop=drop))
+        return self.finish(x, memory), k, v
 
     def look(self, x: Tensor, turns: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of what the block reads."""
@@ -104,12 +118,17 @@ class Block(nn.Module):
         x = x + F.dropout(found, self.dropout, self.training) if self.dropout and self.training else x + found
         return x if self.pre else norm(x)
 
-    def finish(self, x: Tensor, memory: tuple[Tensor, Tensor, Seen] | None = None) -> Tensor:
-        """All after the attention to itself; a memory is keys, values and what is seen of them."""
+    def finish(self, x: Tensor, memory: Memory | None = None) -> Tensor:
+        """All after the attention to itself."""
         if memory is not None:
-            assert self.source is not None and self.norm_memory is not None
-            k, v, seen = memory
-            q = self.source.ask(self.norm_memory(x) if self.pre else x)
-            drop = self.dropout if self.training else 0.0
-            x = self.add(x, self.norm_memory, self.source.mix(q, k, v, seen, drop=drop))
+            assert self.norm_memory is not None
+            x = self.add(x, self.norm_memory, self._recall(self.norm_memory(x) if self.pre else x, memory))
         return self.add(x, self.norm_dense, self.dense(self.norm_dense(x) if self.pre else x))
+
+    def _recall(self, y: Tensor, memory: Memory) -> Tensor:
+        assert self.source is not None
+        q = self.source.ask(y)
+        if memory.maps is not None:
+            memory.maps.append(self.source.weights(q, memory.k, memory.seen))
+        drop = self.dropout if self.training else 0.0
+        return self.source.mix(q, memory.k, memory.v, memory.seen, drop=drop)

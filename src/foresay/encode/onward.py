@@ -6,7 +6,7 @@ go through the block itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +17,7 @@ from foresay.encode.encoder import State, advance
 from foresay.kernels.switch import in_graph, plain
 
 if TYPE_CHECKING:
-    from foresay.encode.block import Block
+    from foresay.encode.block import Block, Memory
     from foresay.encode.transformer import Transformer
 
 THIN = 8  # rows that are few
@@ -30,8 +30,9 @@ def can_go_on(x: Tensor) -> bool:
 
 
 def go_on(
-    encoder: Transformer, x: Tensor, position: Tensor, mask: Tensor | None, state: State, window: int
-) -> tuple[list[Tensor], State]:
+    encoder: Transformer, x: Tensor, position: Tensor, mask: Tensor | None, state: State, window: int,
+    memories: Sequence[Memory | None],
+) -> tuple[list[Tensor], State]:  # fmt: skip
     """Every block's output, and the state after."""
     from foresay.kernels.attend_triton import attend_and_keep  # there is no Triton without a GPU
 
@@ -45,8 +46,8 @@ def go_on(
         scale = encoder.blocks[layer].attention.scale
         return attend_and_keep(q, k, v, state[str(layer)], state, position[:, 0], scale, window).flatten(1)
 
-    if turns is not None or not is_usual(encoder, x):
-        outputs = _through_blocks(encoder, x, turns, look)
+    if turns is not None or memories[0] is not None or not is_usual(encoder, x):
+        outputs = _through_blocks(encoder, x, turns, look, memories)
     elif len(x) <= THIN:
         outputs = [y[:, None] for y in _few(encoder, x[:, 0].contiguous(), look)]
     else:
@@ -62,13 +63,15 @@ def is_usual(encoder: Transformer, x: Tensor) -> bool:
     return normed and alike and block.dense.rise.weight.dtype == x.dtype and not torch.is_autocast_enabled("cuda")
 
 
-def _through_blocks(encoder: Transformer, x: Tensor, turns: Tensor | None, look: Look) -> list[Tensor]:
+def _through_blocks(
+    encoder: Transformer, x: Tensor, turns: Tensor | None, look: Look, memories: Sequence[Memory | None]
+) -> list[Tensor]:
     stream = [x]
     for layer, block in enumerate(encoder.blocks):
         x = encoder.input_of(layer, stream)
         q, k, v = block.look(x, turns)
         mixed = block.attention.joined(look(layer, q[:, :, 0], k[:, 0], v[:, 0])[:, None])
-        stream.append(block.finish(block.add(x, block.norm_attention, mixed)))
+        stream.append(block.finish(block.add(x, block.norm_attention, mixed), memories[layer]))
     return stream[1:]
 
 

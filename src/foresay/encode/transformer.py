@@ -13,7 +13,7 @@ The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
@@ -95,6 +95,14 @@ class Transformer(Encoder):
         outputs, state = self._run(x, mask, state, starts)
         return outputs[-1], state
 
+    def beside(
+        self, x: Tensor, memory: Sequence[Memory], mask: Tensor | None = None, state: State | None = None
+    ) -> tuple[Tensor, State]:
+        """As `forward`, where every block has a memory to look at too."""
+        self.admit(state, rows=len(x))
+        outputs, state = self._run(x, mask, state, None, memory=memory)
+        return outputs[-1], state
+
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
@@ -114,8 +122,10 @@ class Transformer(Encoder):
         state: State | None,
         starts: Tensor | None,
         maps: list[Tensor] | None = None,
+        memory: Sequence[Memory] | None = None,
     ) -> tuple[list[Tensor], State]:
         """Every block's output, and the state after."""
+        memories = memory or [None] * len(self.blocks)
         before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
         alike = slice(1 if state is None and mask is None and starts is None else None)  # all rows have the same places
@@ -123,14 +133,14 @@ class Transformer(Encoder):
         dtype = half_on_gpu(x)
         x = x if dtype is None else x.to(dtype)
         if "rows" in before and onward.can_go_on(x):
-            outputs, after = onward.go_on(self, x, position, mask, before, FAR)
+            outputs, after = onward.go_on(self, x, position, mask, before, FAR, memories)
         elif "rows" in before:
-            outputs, after = self._go_on(x, position, begun, mask, before)
+            outputs, after = self._go_on(x, position, begun, mask, before, memories)
         else:
             after = cache.extended(before, position, begun, mask)
             alone = mask is None and starts is None and not before["at"].shape[1]
             seen = self._seen(position, begun, after["at"], mask, alone=alone)
-            outputs = self._all_at_once(x, seen, self.positions.turns(position[alike]), before, after, maps)
+            outputs = self._all_at_once(x, seen, self.positions.turns(position[alike]), before, after, maps, memories)
             after = after if self.window is None or not self.causal else cache.last(after, self.window - 1)
         outputs[-1] = self.norm(outputs[-1])
         if mask is not None:
@@ -138,8 +148,9 @@ class Transformer(Encoder):
         return outputs, after
 
     def _all_at_once(
-        self, x: Tensor, seen: Seen, turns: Tensor | None, before: State, after: State, maps: list[Tensor] | None
-    ) -> list[Tensor]:
+        self, x: Tensor, seen: Seen, turns: Tensor | None, before: State, after: State, maps: list[Tensor] | None,
+        memories: Sequence[Memory | None],
+    ) -> list[Tensor]:  # fmt: skip
         """Every block's output; keys and values go to the state after."""
         stream = [x]
         for layer, block in enumerate(self.blocks):
@@ -149,14 +160,15 @@ class Transformer(Encoder):
                 q, k, _ = block.look(x, turns)
                 maps.append(block.attention.weights(q, k, seen))
             run = self.compiled if self.compiled is not None and self.training and past is None else Block.forward
-            x, k, v = run(block, x, seen, turns, past)
+            x, k, v = run(block, x, seen, turns, past, memories[layer])
             after[str(layer)] = {"k": k, "v": v}
             stream.append(x)
         return stream[1:]
 
     def _go_on(
-        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State
-    ) -> tuple[list[Tensor], State]:
+        self, x: Tensor, position: Tensor, begun: Tensor, mask: Tensor | None, state: State,
+        memories: Sequence[Memory | None],
+    ) -> tuple[list[Tensor], State]:  # fmt: skip
         """With room in the cache: new slots are written where they stay."""
         state, low, high = cache.taken(state, position, begun, mask)
         one, turns = x.shape[1] == 1, self.positions.turns(position)
@@ -173,7 +185,7 @@ class Transformer(Encoder):
             else:
                 k, v = (cache.seen_from(state, held[name], high) for name in ("k", "v"))
                 mixed = block.attention.mix(q, k, v, seen)
-            stream.append(block.finish(block.add(x, block.norm_attention, mixed)))
+            stream.append(block.finish(block.add(x, block.norm_attention, mixed), memories[layer]))
         return stream[1:], state
 
     def input_of(self, layer: int, stream: list[Tensor]) -> Tensor:
@@ -199,8 +211,8 @@ class Transformer(Encoder):
 
 
 def _alone(
-    block: Block, x: Tensor, seen: Seen, turns: Tensor | None, past: Memory | None
+    block: Block, x: Tensor, seen: Seen, turns: Tensor | None, past: tuple[Tensor, Tensor] | None, memory: Memory | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """A block whose keys and values nobody trains through: their gradients would be zeros, made and added."""
-    y, k, v = Block.forward(block, x, seen, turns, past)
+    y, k, v = Block.forward(block, x, seen, turns, past, memory)
     return y, k.detach(), v.detach()

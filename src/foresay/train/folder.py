@@ -30,13 +30,15 @@ from torch import Tensor
 
 from foresay import __version__, own
 from foresay import recipe as recipes
+from foresay.data.prepare import SOURCE
 from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 
 RUNS = Path("runs")
 MODEL = "model.safetensors"
-BEGUN = ("tokenizer.json", "text.json", "config.json", ".lock")  # what is there before recipe.yaml is
+TOKENS = ("tokenizer.json", "text.json")
+BEGUN = (*TOKENS, "config.json", ".lock", SOURCE)  # what is there before recipe.yaml is
 # what stands in a run folder beside checkpoints
 WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
@@ -129,8 +131,12 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
                 path.unlink()
             if (folder / own.FOLDER).is_dir() and not any((folder / own.FOLDER).iterdir()):
                 (folder / own.FOLDER).rmdir()
-            for name in BEGUN:
-                (folder / name).unlink(missing_ok=True)
+            for name in (*(f"{SOURCE}/{one}" for one in TOKENS), *BEGUN):
+                if (folder / name).is_dir():
+                    if not any((folder / name).iterdir()):
+                        (folder / name).rmdir()
+                else:
+                    (folder / name).unlink(missing_ok=True)
             if made:
                 shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -172,7 +178,8 @@ def write_config(
 
     `code` are the hashes of the users' files that the run keeps.
     """
-    kept = [name for name in ("tokenizer.json", "text.json", MODEL) if (folder / name).exists()]
+    own = [f"{SOURCE}/{name}" for name in TOKENS]
+    kept = [name for name in (*TOKENS, *own, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
     config |= {"base": base, "foresay": __version__, "sha256": hashes}
@@ -233,7 +240,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     for name in config["sha256"].keys() - {MODEL}:
         if _is_code(name):  # checked as it is read, to be run
             continue
-        _check_hash(folder / name, config)
+        _check_hash(folder / name, config, name)
     return config
 
 
@@ -256,7 +263,7 @@ def is_finished(folder: Path) -> bool:
         return False
 
 
-def _check_hash(path: Path, config: dict[str, Any]) -> None:
+def _check_hash(path: Path, config: dict[str, Any], name: str = MODEL) -> None:
     try:
         found = file_hash(path)
     except FileNotFoundError:
@@ -264,5 +271,5 @@ def _check_hash(path: Path, config: dict[str, Any]) -> None:
         raise UserError(f"{path} is missing; copy it back{again}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    if found != config["sha256"][path.name]:
+    if found != config["sha256"][name]:
         raise UserError(f"{path} is damaged or not of this run: its SHA-256 is not config.json's; copy it again")

@@ -55,6 +55,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     trust = trust_for(folder)
     curve = "\n![loss against time](curve.png)\n" if "steps" in results or "epochs" in results else ""
     use = _use_of_words(folder) if "epochs" in results else _use(folder, trust, causal=recipe.task.causal)
+    use = _use_of_pairs(folder, trust) if recipe.task.conditional else use
     return f"""---
 library_name: foresay
 ---
@@ -100,6 +101,22 @@ import foresay
 
 run = foresay.load("{folder}"{", trust=True" if trust else ""})
 run.perplexity("a sentence")
+```
+"""
+
+
+def _use_of_pairs(folder: Path, trust: str) -> str:
+    return f"""```
+foresay generate {folder} "a source"{trust}
+foresay eval {folder}{trust}
+foresay look {folder} --pair "a source"{trust}
+```
+
+```python
+import foresay
+
+run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run.translate(["a source"])
 ```
 """
 

@@ -109,13 +109,13 @@ def build(kind: str, layers: int) -> Transformer:
         if kind in (RESIDUAL, NEITHER):
             block.norm_attention, block.norm_dense = nn.Identity(), nn.Identity()
         if kind in (NORM, NEITHER):
-            block.around = _without_residual  # pyright: ignore[reportAttributeAccessIssue]
+            block.add = _without_residual  # pyright: ignore[reportAttributeAccessIssue]
     encoder.norm = nn.Identity()
     return encoder
 
 
-def _without_residual(x: Tensor, norm: nn.Module, part: Any) -> Tensor:
-    return part(norm(x))
+def _without_residual(x: Tensor, norm: nn.Module, found: Tensor) -> Tensor:
+    return found
 
 
 def measure(kind: str, seed: int, size: Size) -> Measured:

@@ -1,0 +1,159 @@
+"""Pairs of texts, one by one: from two files line by line, from a table with two columns, or made in memory.
+
+    a.en + a.de                 line n of one belongs to line n of the other
+    pairs.tsv .csv .jsonl       two columns: those named, else `source` and `target`, else the first and the second of a
+                                table without a header
+
+Files may be packed. TSV has no quotes. Every pair comes with the number of its line; one that is missing a side is a
+mistake, for what follows it would be paired wrongly.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from foresay.data.compressed import Damaged, NotText
+from foresay.data.records import lines_of
+from foresay.data.source import Source
+from foresay.errors import UserError
+
+Pair = tuple[int, str, str]  # line, source, target
+Columns = Sequence[str | int] | None
+NAMES = ("source", "target")
+_REMEDY = "every line needs both: mend or delete it"
+
+
+@dataclass(frozen=True)
+class PairText:
+    """Pairs that can be gone through any number of times."""
+
+    name: str
+    files: tuple[Source, ...] = ()  # one, with two columns, or two
+    made: Sequence[tuple[str, str]] | None = None
+    columns: Columns = None
+    reverse: bool = False
+
+    def __iter__(self) -> Iterator[Pair]:
+        for line, one, other in self._read():
+            for text, side in ((one, "source"), (other, "target")):
+                if not text or text.isspace():
+                    raise UserError(f"{self.name}: line {line} has an empty {side}; {_REMEDY}")
+            yield (line, other, one) if self.reverse else (line, one, other)
+
+    def _read(self) -> Iterator[Pair]:
+        if self.made is not None:
+            yield from ((line, one, other) for line, (one, other) in enumerate(self.made, 1))
+        elif len(self.files) == 2:
+            yield from _aligned(*self.files)
+        else:
+            yield from _table(self.files[0], self.columns)
+
+
+def _aligned(one: Source, other: Source) -> Iterator[Pair]:
+    both = zip_longest(_lines(one), _lines(other))
+    for line, (left, right) in enumerate(both, 1):
+        if left is None or right is None:
+            ended, goes_on, side = (one, other, "source") if left is None else (other, one, "target")
+            total = line + sum(1 for _ in both)
+            raise UserError(
+                f"{ended.name} has {line - 1} lines and {goes_on.name} has {total}: line {line} has no {side}; "
+                "give files of equal length, where line n of one belongs to line n of the other"
+            )
+        yield line, left, right
+
+
+def _lines(source: Source) -> Iterator[str]:
+    """The lines of a file as text, without what ends them."""
+    line = 0
+    try:
+        with source.open() as stream:
+            for line, content in enumerate(lines_of(stream), 1):
+                text = content.decode("utf-8").removesuffix("\r")
+                yield text.removeprefix("\ufeff") if line == 1 else text
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise UserError(
+            f"{source.name}: line {line} is not UTF-8: byte 0x{byte:02X}; name its encoding: data.encoding=latin-1"
+        ) from None
+    except (NotText, Damaged) as error:
+        raise UserError(f"{source.name} {error}") from None
+    except OSError as error:
+        raise UserError(f"{source.name} cannot be read: {error.strerror or error}; check the file") from None
+
+
+def _table(source: Source, columns: Columns) -> Iterator[Pair]:
+    if source.read.format == "jsonl":
+        yield from _json_lines(source, columns)
+        return
+    csv.field_size_limit(2**27)
+    comma = source.read.format == "csv"
+    style: dict[str, Any] = {"strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    rows = csv.reader((line + "\n" for line in _lines(_as_text(source))), **style)
+    begins, places, width = 1, (0, 1), 0
+    try:
+        for row in rows:
+            line, begins = begins, rows.line_num + 1
+            if not row:
+                continue
+            if not width:
+                width = len(row)
+                places, header = _places(source, row, columns)
+                if header:
+                    continue
+            if len(row) != width:
+                raise UserError(f"{source.name}: line {line} has {len(row)} fields, the first has {width}; mend it")
+            yield line, row[places[0]], row[places[1]]
+    except csv.Error as error:
+        raise UserError(f"{source.name}: line {begins} is no CSV ({error}); mend it") from None
+
+
+def _places(source: Source, first: list[str], columns: Columns) -> tuple[tuple[int, int], bool]:
+    """Which fields are meant, by the first row, and whether that is a header."""
+    if columns is None and all(name in first for name in NAMES):
+        columns = NAMES
+    if columns is None and len(first) != 2:
+        raise UserError(
+            f"{source.name} has {len(first)} columns and none called source and target; name two: "
+            "data.columns=[english, german], or by number: data.columns=[1, 2]"
+        )
+    one, other = (_place(source, first, column) for column in columns or (1, 2))
+    return (one, other), any(isinstance(column, str) for column in columns or ())
+
+
+def _place(source: Source, first: list[str], column: str | int) -> int:
+    if isinstance(column, int) and 1 <= column <= len(first):
+        return column - 1
+    if column not in first:
+        allowed = f"1 to {len(first)}" if isinstance(column, int) else ", ".join(first)
+        raise UserError(f"{source.name} has no column {column!r}; allowed: {allowed}")
+    return first.index(str(column))
+
+
+def _json_lines(source: Source, columns: Columns) -> Iterator[Pair]:
+    names = list(map(str, columns or NAMES))
+    for line, text in enumerate(_lines(_as_text(source)), 1):
+        if not text or text.isspace():
+            continue
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{source.name}: line {line} is no JSON ({error}); mend or delete it") from None
+        sides = [found.get(name) if isinstance(found, dict) else None for name in names]
+        if not all(isinstance(side, str) for side in sides):
+            raise UserError(
+                f"{source.name}: line {line} has no texts {' and '.join(names)}; allowed: "
+                f'{{"{names[0]}": "...", "{names[1]}": "..."}}, or name two others: data.columns=[one, other]'
+            )
+        yield line, str(sides[0]), str(sides[1])
+
+
+def _as_text(source: Source) -> Source:
+    """The same file, read as plain lines."""
+    from dataclasses import replace
+
+    return replace(source, read=replace(source.read, format="text"))

@@ -1,0 +1,127 @@
+"""Source and target: what is to be written from what; which texts, and what is held out for validation.
+
+`train`, `valid` and `test` are each
+
+    [train.en, train.de]      two files, line n of one belongs to line n of the other
+    pairs.tsv                 a table with two columns (TSV, CSV, JSON lines)
+    builtin:dates  multi30k   pairs that are made here, or a known set; both bring their own valid and test
+
+Both sides have one vocabulary, learnt from both, or the source has its own: `source_tokens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import compress, islice
+from pathlib import Path
+from typing import Literal
+
+from foresay.data import builtin
+from foresay.data.decoding import check_encoding
+from foresay.data.pair_files import Pair, PairText
+from foresay.data.source import Reading, Source, format_of
+from foresay.data.split import Choice
+from foresay.errors import UserError
+from foresay.parts import Share, part
+from foresay.text.tokens import Tokens
+
+BLOCK = 4096
+PARTS = ("train", "valid", "test")
+Place = str | list[str]
+
+
+@dataclass(frozen=True)
+class PairReading:
+    """How files become pairs: their format, the two columns, their encoding, and which side is the source."""
+
+    format: Literal["auto", "text", "jsonl", "csv", "tsv"] = "auto"
+    columns: list[str | int] | None = None
+    encoding: str = "utf-8"
+    errors: Literal["strict", "replace"] = "strict"
+    reverse: bool = False  # the second is the source
+
+
+@part("data", "pairs")
+class Pairs:
+    """Source and target from two files, from a table with two columns, or from a known set."""
+
+    unit = "line"
+
+    def __init__(
+        self,
+        train: str | list[str],
+        valid: str | list[str] | None = None,
+        test: str | list[str] | None = None,
+        share: Share = 0.1,
+        source_tokens: Tokens | None = None,
+        read: PairReading = PairReading(),  # noqa: B008 - frozen
+    ):
+        self.train, self.valid, self.test, self.share = train, valid, test, share
+        self.source_tokens, self.read = source_tokens, read
+        check_encoding(read.encoding)
+        if read.columns is not None and len(read.columns) != 2:
+            raise UserError(f"data.columns={read.columns}; allowed: two, the source's and the target's")
+
+    def find(self, seed: int) -> dict[str, PairText]:
+        """The pairs of train and, where they are texts of their own, of valid and test."""
+        found = {}
+        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
+            if place is not None:
+                found[name] = self._opened(place, name, seed)
+            elif name != "train" and isinstance(self.train, str) and (own := self._own(self.train, name, seed)):
+                found[name] = own
+        return found
+
+    def holds_out(self, found: dict[str, PairText]) -> bool:
+        """Whether some of train are kept for validation."""
+        return "valid" not in found and self.share > 0
+
+    def pairs(self, name: str, seed: int, found: dict[str, PairText] | None = None) -> Iterator[Pair]:
+        """The pairs of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
+        found = found or self.find(seed)
+        if name in ("train", "valid") and self.holds_out(found):
+            choice, pairs, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
+            while block := list(islice(pairs, BLOCK)):
+                yield from compress(block, choice.chosen(first, len(block)))
+                first += len(block)
+        elif name in found:
+            yield from found[name]
+
+    def _own(self, place: str, name: str, seed: int) -> PairText | None:
+        """A part of a place that brings several; None where it brings none."""
+        if place.startswith(builtin.PREFIX):
+            made = builtin.made_pairs(place, seed)
+            return PairText(f"{place} ({name})", made=made[name], reverse=self.read.reverse)
+        files = None if Path(place).expanduser().exists() else builtin.known_pairs(place)
+        return None if files is None or name not in files else self._of_files(files[name])
+
+    def _opened(self, place: Place, name: str, seed: int) -> PairText:
+        setting = f"data.{name}"
+        if isinstance(place, list):
+            if len(place) != 2:
+                raise UserError(f"{setting}={place}; allowed: two files, [source, target], or one table")
+            return self._of_files([_file(setting, one) for one in place])
+        own = self._own(place, name, seed)
+        return own if own is not None else self._of_files([_file(setting, place)])
+
+    def _of_files(self, paths: list[Path]) -> PairText:
+        read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
+        sources = [Source(str(path), path, read=read) for path in paths]
+        if len(paths) == 1:
+            form = format_of(paths[0]) if self.read.format == "auto" else self.read.format
+            if form not in ("jsonl", "csv", "tsv"):
+                raise UserError(
+                    f"{paths[0]} is one file of lines, and pairs need two sides; give two files, "
+                    "data.train=[train.en,train.de], or a table: TSV, CSV, JSON lines (data.format says which)"
+                )
+            sources = [replace(sources[0], read=replace(read, format=form))]
+        name = " + ".join(map(str, paths))
+        return PairText(name, tuple(sources), columns=self.read.columns, reverse=self.read.reverse)
+
+
+def _file(setting: str, name: str) -> Path:
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise builtin.no_such(setting, name)
+    return path

@@ -1,0 +1,38 @@
+"""A model that writes from a source, with the sources of some rows: so a search need not know of them.
+
+Row i of what is begun writes from source i; `alone` is the same for one row by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from foresay.encode.encoder import State
+
+
+class Given:
+    """Begin, step and reorder of a model whose condition is known, (B, S)."""
+
+    def __init__(self, model: Any, condition: Tensor):
+        self.model, self.condition = model, condition
+        self.vocabulary, self.device, self.steady = model.vocabulary, model.device, model.steady
+
+    def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
+        return self.model.begin(rows, self.condition, capacity)
+
+    def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
+        return self.model.step(ids, state, mask)
+
+    def reorder(self, state: State, rows: Tensor) -> State:
+        return self.model.reorder(state, rows)
+
+    def alone(self, row: int) -> Given:
+        """With the source of one row."""
+        return Given(self.model, self.condition[row : row + 1])
+
+
+def alone(model: Any, row: int) -> Any:
+    """The model for one of the rows that it was searched with."""
+    return model.alone(row) if hasattr(model, "alone") else model

@@ -1,0 +1,259 @@
+"""What a run of a sequence-to-sequence model does: it writes from a source, scores pairs, aligns, and is measured.
+
+run = foresay.load("runs/translate")
+run.translate(["A man sleeps.", "Two dogs run."])              # by beam search
+run.search("A man sleeps.", search=Beam(width=5, best=3))
+run.score([("A man sleeps.", "Ein Mann schläft.")])[0].nats    # -log P(target | source)
+run.align("A man sleeps.", "Ein Mann schläft.").weights        # (T, S)
+run.evaluate(split="test").overlap.bleu
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from foresay import parts
+from foresay.data.pair_batches import padded
+from foresay.data.pair_prepare import coverage
+from foresay.data.pair_shards import PairShards
+from foresay.data.pairs import Pairs
+from foresay.data.prepare import prepare
+from foresay.decode.beam import Beam
+from foresay.decode.beams import Trail
+from foresay.decode.fused import Fused
+from foresay.decode.generate import generate
+from foresay.decode.given import Given
+from foresay.decode.sample import Decoder, Greedy, Sample
+from foresay.decode.search import Found, Limits, Search
+from foresay.errors import UserError
+from foresay.models.seq2seq.task import Seq2Seq
+from foresay.parts import Amount, Count, Size, fits
+from foresay.text.tokens import PAD, STOP, Tokens
+from foresay.train.evaluate import Measured, evaluate
+from foresay.train.overlap import Overlap, overlap
+from foresay.train.resume import own_prepared, own_text
+
+if TYPE_CHECKING:
+    from foresay.recipe import Recipe
+
+LEAST = 0.6  # share of a source's tokens that must have stood in training sources
+ROWS = 64  # sources searched at a time
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Which places of the source each target symbol looked at."""
+
+    source: list[str]
+    target: list[str]
+    weights: list[list[float]]  # a row for each target symbol
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"source": self.source, "target": self.target, "weights": self.weights}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What an evaluation of pairs gives: of the targets their probability, of what is written how near it comes."""
+
+    measured: Measured
+    overlap: Overlap
+    written: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.measured.as_dict() | self.overlap.as_dict()
+
+
+class Translating:
+    """The part of a run that knows of sources; run.py joins it with the rest."""
+
+    folder: Path
+    recipe: Recipe
+    tokens: Tokens
+    model: Any
+
+    @property
+    def source_tokens(self) -> Tokens:
+        return self.recipe.data.source_tokens or self.tokens
+
+    @property
+    def _task(self) -> Seq2Seq:
+        assert isinstance(self.model, Seq2Seq)
+        return self.model.eval()
+
+    def conditions(self, sources: Sequence[str]) -> Tensor:
+        """The sources as the model takes them, (B, S); what cannot be right is said."""
+        if not sources:
+            raise UserError("no source is given; give at least one text")
+        rows, longest = [], self._task.encoder.longest
+        for number, text in enumerate(sources, 1):
+            ids = self.source_tokens.encode(text).tolist()
+            if not ids:
+                raise UserError(f"source {number} of {len(sources)} is empty ({text!r}); give a text")
+            if longest is not None and len(ids) >= longest:
+                raise UserError(
+                    f"source {number} has {len(ids)} tokens; the model has positions for {longest - 1}: shorten it"
+                )
+            rows.append([*ids, STOP])
+        self._warn(sources, rows)
+        return padded(rows, max(map(len, rows)))[0].to(self.model.device)
+
+    def _warn(self, sources: Sequence[str], rows: list[list[int]]) -> None:
+        """Says which sources are strange to the model: they may be in the targets' language."""
+        known = self._task.known.tolist()
+        strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
+        if strange:
+            share, text = coverage(rows[strange[0]][:-1], known), sources[strange[0]]
+            warnings.warn(
+                f"{len(strange)} of {len(sources)} sources have under {100 * LEAST:.0f} % of their tokens from train "
+                f"sources; are the languages swapped? The first has {100 * share:.0f} %: {text[:60]!r}",
+                stacklevel=4,
+            )
+
+    def _length(self, condition: Tensor, length: int | None) -> int:
+        """The most symbols to write: those asked for, else twice the source and some."""
+        most, task = 2 * condition.shape[1] + 10, self._task
+        found = most if length is None else fits(Size, length, "length")
+        return found if task.writer.longest is None else min(found, task.writer.longest - 1)
+
+    def write(
+        self,
+        prompt: str | Sequence[str] = "",
+        *,
+        length: int | None = None,
+        number: int = 1,
+        temperature: float = 0.0,
+        decoder: Decoder | None = None,
+        seed: int = 1,
+    ) -> list[str]:
+        """`number` texts for each source, greedily or by sampling; temperature 0 is greedy."""
+        sources = [prompt] if isinstance(prompt, str) else list(prompt)
+        number, temperature = fits(Size, number, "number"), fits(Amount, temperature, "temperature")
+        if decoder is None:
+            decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
+        condition = self.conditions(sources).repeat_interleave(number, 0)
+        given, how = Given(self._task, condition), parts.make("decoder", decoder)
+        rows = generate(given, [[]] * len(condition), how, length=self._length(condition, length), seed=seed)
+        return [self.tokens.decode(row) for row in rows]
+
+    @torch.inference_mode()
+    def find(
+        self,
+        sources: Sequence[str],
+        *,
+        length: int | None = None,
+        search: Search | None = None,
+        least: int = 0,
+        banned: Sequence[int] = (),
+        required: Sequence[int] = (),
+        beside: Sequence[tuple[Any, float]] = (),
+        trail: Trail | None = None,
+    ) -> list[list[Found]]:
+        """The best targets of each source, best first; sources of like length are searched together."""
+        how = Beam(alpha=1.0) if search is None else parts.make("search", search)
+        condition, more = self.conditions(sources), {} if trail is None else {"trail": trail}
+        sizes = (condition != PAD).sum(1).tolist()
+        order = sorted(range(len(sources)), key=lambda row: (-sizes[row], row))
+        found: dict[int, list[Found]] = {}
+        for begin in range(0, len(order), ROWS):
+            rows = order[begin : begin + ROWS]
+            own = condition[torch.tensor(rows, device=condition.device), : sizes[rows[0]]]
+            model: Any = Given(self._task, own)
+            model = Fused(model, beside) if beside else model
+            limits = Limits(self._length(own, length), fits(Count, least, "least"), tuple(banned), tuple(required))
+            found |= zip(rows, how.find(model, [[]] * len(rows), limits, **more), strict=True)
+        return [found[row] for row in range(len(sources))]
+
+    def translate(
+        self, sources: Sequence[str], *, search: Search | None = None, length: int | None = None
+    ) -> list[str]:
+        """The best target of each source, by default that of `Beam(width=5, alpha=1)`."""
+        return [self.tokens.decode(best[0].ids) for best in self.find(sources, search=search, length=length)]
+
+    @torch.inference_mode()
+    def log_probs(self, source: str, target: str) -> tuple[list[str], list[float]]:
+        """log P of each token of a target, <stop> too, given its source."""
+        ids = [*self.tokens.encode(target).tolist(), STOP]
+        given = torch.tensor([ids], dtype=torch.long, device=self.model.device)
+        found, _ = self._task.score(given, None, self.conditions([source]))
+        return self.tokens.pieces(ids), found[0].tolist()
+
+    @torch.inference_mode()
+    def align(self, source: str, target: str | None = None) -> Aligned:
+        """How much each target symbol looked at each of the source; without a target, of what the model writes."""
+        condition = self.conditions([source])
+        ids = self.find([source])[0][0].ids if target is None else self.tokens.encode(target).tolist()
+        ids = [*ids, STOP]
+        weights = self._task.align(condition, torch.tensor([ids], dtype=torch.long, device=condition.device))[0]
+        pieces = self.source_tokens.pieces(condition[0].tolist())
+        return Aligned(pieces, self.tokens.pieces(ids), weights.tolist())
+
+    def evaluate(
+        self,
+        data: str | Sequence[str] | None = None,
+        *,
+        split: str = "valid",
+        limit: int | None = None,
+        encoding: str | None = None,
+        rows: int | None = None,
+    ) -> Measured:
+        """Perplexity and bits of the targets given their sources, of the run's own pairs or of others."""
+        if rows is not None:
+            raise UserError(f"rows={rows}, but pairs are read one a row; leave it out")
+        shards = self._asked(data, split, encoding)[2]
+        return evaluate(self._task, self.recipe.train.batches, shards, limit=limit)
+
+    def judge(
+        self,
+        data: str | Sequence[str] | None = None,
+        *,
+        split: str = "valid",
+        limit: int | None = None,
+        encoding: str | None = None,
+        search: Search | None = None,
+    ) -> Judged:
+        """Perplexity of the targets, and BLEU, chrF and exact match of what is written for the sources.
+
+        `data` is a table or two files; of the run's own pairs, `split` is taken. With `limit`, of the first so many.
+        """
+        corpus, part, shards = self._asked(data, split, encoding)
+        pairs = list(corpus.pairs(part, self.recipe.seed))[:limit]
+        tokens = None if limit is None else int(shards.ends[min(limit, shards.documents) - 1])
+        measured = evaluate(self._task, self.recipe.train.batches, shards, limit=tokens)
+        written = self.translate([source for _, source, _ in pairs], search=search)
+        return Judged(measured, overlap(written, [target for _, _, target in pairs]), written)
+
+    def _asked(
+        self, data: str | Sequence[str] | None, split: str, encoding: str | None
+    ) -> tuple[Pairs, str, PairShards]:
+        """The pairs that are meant: a corpus, its part, and that part's shards."""
+        if split not in ("valid", "test"):
+            raise UserError(f"split={split!r}; allowed: valid, test")
+        corpus, part = self._corpus(data, encoding), split if data is None else "train"
+        shards = self._shards(corpus, part, own=data is None)
+        shards.check_lengths(str(data or f"data.{split}"), self._task.encoder.longest, "encoder.positions=learnt")
+        return corpus, part, shards
+
+    def _corpus(self, data: str | Sequence[str] | None, encoding: str | None) -> Pairs:
+        if data is None:
+            return own_text(self.folder, self.recipe)
+        read = replace(self.recipe.data.read, encoding=encoding or self.recipe.data.read.encoding)
+        place = data if isinstance(data, str) else list(data)
+        return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
+
+    def _shards(self, corpus: Pairs, part: str, *, own: bool) -> PairShards:
+        if own:
+            prepared = own_prepared(self.folder, self.recipe)
+        else:
+            prepared = prepare(corpus, self.tokens, self.recipe.seed, learnt=True)
+        shards = {"train": prepared.train, "valid": prepared.valid, "test": prepared.test}[part]
+        if not isinstance(shards, PairShards):
+            raise UserError(f"the run has no {part} pairs; give data.{part} in its recipe, or pairs to measure on")
+        return shards

@@ -1,0 +1,246 @@
+"""Pairs from the recipe to the command line: train, resume, generate, evaluate, look; what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from foresay import recipe, start
+from foresay.decode.beam import Beam
+from foresay.decode.sample import Sample
+from foresay.errors import UserError
+from foresay.run import PairRun, load
+from foresay.train.loop import Trainer
+from foresay.train.progress import Watch
+
+LEFT, RIGHT = "abcdefgh", "ijklmnop"
+
+
+def rows(number: int, seed: int) -> list[tuple[str, str]]:
+    """A cipher: every letter of the source has another for itself in the target."""
+    draw = random.Random(seed)
+    sources = ["".join(draw.choices(LEFT, k=draw.randint(2, 5))) for _ in range(number)]
+    return [(one, "".join(RIGHT[LEFT.index(letter)] for letter in one)) for one in sources]
+
+
+def table(path: Path, pairs: list[tuple[str, str]]) -> str:
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), "utf-8")
+    return str(path)
+
+
+TINY: dict[str, Any] = {
+    "task": "seq2seq",
+    "tokens": "characters",
+    "embedding": {"size": 16},
+    "encoder": {"kind": "recurrent", "cell": "gru", "size": 24, "bidirectional": True},
+    "writer": {"kind": "recurrent", "cell": "gru", "size": 24, "dropout": 0.1},
+    "train": {
+        "steps": 150,
+        "batches": {"kind": "pairs", "tokens": 300},
+        "optimizer": {"kind": "adamw", "lr": 0.02},
+        "evaluate": {"every": 50, "tokens": 400},
+        "save": {"every": 30},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def cipher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cipher")
+    data = {"kind": "pairs", "train": table(folder / "train.tsv", rows(400, 1))}
+    data |= {"valid": table(folder / "valid.tsv", rows(30, 2)), "test": table(folder / "test.tsv", rows(20, 3))}
+    start.train(TINY | {"data": data}, out=folder / "run", device="cpu", watch=Watch())
+    return folder
+
+
+@pytest.fixture
+def run(cipher: Path) -> PairRun:
+    loaded = load(cipher / "run", "cpu")
+    assert isinstance(loaded, PairRun)
+    return loaded
+
+
+def test_it_learns_the_cipher(run, cipher):
+    found = run.judge(split="test")
+    assert found.overlap.exact > 0.8 and found.measured.perplexity < 1.5 and found.overlap.texts == 20
+    assert found.measured.tokens == sum(len(target) + 1 for _, target in rows(20, 3))
+    assert found.overlap.signatures["bleu"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    again = run.judge(str(cipher / "test.tsv"))
+    assert again.as_dict() == found.as_dict()
+    assert run.judge(split="test", limit=5).overlap.texts == 5
+    assert run.evaluate(split="test").loss == found.measured.loss
+
+
+def test_a_row_is_the_same_in_any_company(run):
+    sources = [source for source, _ in rows(12, 5)]
+    together = run.translate(sources)
+    assert together == [run.translate([source])[0] for source in sources]
+    drawn = run.generate(sources, temperature=1.0, number=2, seed=4)
+    assert len(drawn) == 24 and drawn[:2] == run.generate(sources[:1], temperature=1.0, number=2, seed=4)
+    assert run.generate(sources[0]) == [run.search(sources[0], search=Beam(width=1))[0][0].text]
+    best = run.search(sources[0], search=Beam(width=4, best=3))[0]
+    assert len(best) == 3 and best[0].found.score >= best[1].found.score
+
+
+def test_scores_are_of_the_target_given_the_source(run):
+    right, wrong = run.score([("abc", "ijk"), ("abc", "kkk")])
+    assert right.nats < wrong.nats and right.tokens == ["i", "j", "k", "<stop>"]
+    assert right.nats == pytest.approx(run.score(("abc", "ijk"))[0].nats)
+    found = run.search("abc")[0][0]
+    assert run.score([("abc", found.text)])[0].nats == pytest.approx(-found.found.log_prob, rel=1e-4)
+
+
+def test_alignment_looks_along_the_cipher(run):
+    found = run.align("abcd", "ijkl")
+    assert found.source == ["a", "b", "c", "d", "<stop>"] and found.target == ["i", "j", "k", "l", "<stop>"]
+    weights = torch.tensor(found.weights)
+    assert weights.shape == (5, 5) and torch.allclose(weights.sum(1), torch.ones(5))
+    assert run.align("abcd").target[-1] == "<stop>"
+
+
+def test_swapped_languages_are_noticed(run, call):
+    with pytest.warns(UserWarning, match=r"1 of 2 sources have under 60 % .* swapped\? The first has 0 %: 'ijkl'"):
+        run.translate(["abcd", "ijkl"])
+    done = call("generate", str(run.folder), "ijkl")
+    assert done.code == 0 and "warning: 1 of 1 sources have under 60 %" in done.error
+
+
+@pytest.mark.parametrize(
+    ("ask", "word"),
+    [
+        (lambda run: run.translate([]), "no source is given"),
+        (lambda run: run.translate(["abc", ""]), "source 2 of 2 is empty"),
+        (lambda run: run.score(["abc"]), "allowed: pairs"),
+        (lambda run: run.step("abc"), "writes from a source"),
+        (lambda run: run.correct("abc"), "writes from a source"),
+        (lambda run: run.generate("abc", stop="x"), "stop is for texts without an end"),
+        (lambda run: run.judge(split="train"), "allowed: valid, test"),
+        (lambda run: run.evaluate(rows=1), "pairs are read one a row"),
+    ],
+)
+def test_bad_use(run, ask, word):
+    with pytest.raises(UserError, match=word):
+        ask(run)
+
+
+class Killed(BaseException): ...
+
+
+def test_killed_and_resumed_gives_the_same_bytes(cipher, tmp_path, monkeypatch):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    whole = start.train(raw, ["train.steps=40"], out=tmp_path / "whole", device="cpu", watch=Watch())
+    step = Trainer.train_step
+
+    def dies(self: Trainer, batches: Any) -> Any:
+        if self.counters.step == 35:
+            raise Killed
+        return step(self, batches)
+
+    monkeypatch.setattr(Trainer, "train_step", dies)
+    with pytest.raises(Killed):
+        start.train(raw, ["train.steps=40"], out=tmp_path / "parts", device="cpu", watch=Watch())
+    monkeypatch.setattr(Trainer, "train_step", step)
+    again = start.train(resume=tmp_path / "parts", device="cpu", watch=Watch())
+    files = [(one.folder / "model.safetensors").read_bytes() for one in (whole, again)]
+    assert files[0] == files[1]
+
+
+def test_a_vocabulary_for_each_side(cipher, tmp_path):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    words = ["train.steps=20", "data.source_tokens=characters"]
+    made = start.train(raw, words, out=tmp_path / "two", device="cpu", watch=Watch())
+    assert isinstance(made, PairRun) and len(made.source_tokens) == len(made.tokens) == 13
+    assert set(made.source_tokens.pieces(range(5, 13))) == set(LEFT)
+    wanted = made.score([("abc", "ijk")])[0].nats
+    moved = shutil.move(made.folder, tmp_path / "moved")
+    assert load(moved, "cpu").score([("abc", "ijk")])[0].nats == wanted
+    (Path(moved) / "source_tokens" / "text.json").write_text("{}")
+    with pytest.raises(UserError, match=r"source_tokens/text.json is damaged"):
+        load(moved, "cpu")
+
+
+def test_commands(cipher, call, tmp_path):
+    run = str(cipher / "run")
+    done = call("generate", run, "abc")
+    assert done.code == 0 and done.out.strip() == load(run, "cpu").translate(["abc"])[0]
+    (tmp_path / "sources.txt").write_text("abc\ndef\n")
+    two = json.loads(call("generate", run, "sources.txt", "--beam", "2", "--json").out)
+    assert [one["prompt"] for one in two] == ["abc", "def"] and two[0]["score"] < 0
+    sampled = call("generate", run, "abc", "--temperature", "1", "--number", "3").out.splitlines()
+    assert len(sampled) == 3 == len(load(run, "cpu").generate("abc", number=3, decoder=Sample()))
+    measured = json.loads(call("eval", run, "--split", "test", "--json").out)
+    assert measured["exact"] > 0.8 and measured["bleu"] >= 0 and "13a" in measured["signatures"]["bleu"]
+    shown = call("eval", run, "--split", "test", "--beam", "1").out
+    assert "exact match" in shown and "BLEU" in shown and "perplexity" in shown
+    scored = call("score", run, "abc\tijk").out
+    assert scored.endswith("\tabc\tijk\n")
+    found = json.loads(call("look", run, "--pair", "abc", "ijk", "--json", "--out", "look.png").out)
+    assert len(found["weights"]) == 4 and (tmp_path / "look.png").read_bytes().startswith(b"\x89PNG")
+    assert len(call("look", run, "--pair", "abc", "--out", "look.svg").out.splitlines()) >= 1
+    assert "<svg" in (tmp_path / "look.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["generate"], "no source is given"),
+        (["score", "abc"], "is no pair"),
+        (["look"], "no source is given"),
+        (["look", "--pair", "abc", "--out", "look.pdf"], "a picture ends in .svg or .png"),
+        (["eval", "--data", "nothing.tsv"], "is no file"),
+    ],
+)
+def test_bad_commands(cipher, call, words, said):
+    done = call(words[0], str(cipher / "run"), *words[1:])
+    assert done.code == 2 and said in done.error and done.error.count("\n") == 1
+
+
+def test_look_and_two_files_need_pairs(trained, call):
+    assert "allowed: a run of task seq2seq" in call("look", str(trained), "--pair", "abc").error
+    assert "allowed: once" in call("eval", str(trained), "--data", "a", "--data", "b").error
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["data.kind=text", "data.train=my.txt"],
+            "task=seq2seq writes a target from a source, and data.kind=text; allowed: data.kind=pairs",
+        ),
+        (["train.batches=buckets"], "train.batches=buckets with data.kind=pairs; allowed: train.batches=pairs"),
+        (["task=language-model"], "task=language-model reads one text, and data.kind=pairs; allowed: data.kind=text"),
+        (
+            ["encoder=transformer", "encoder.causal=false", "encoder.positions=learnt", "encoder.positions.longest=5"],
+            "encoder.positions=learnt ends at 5, but train.batches=pairs goes to 256",
+        ),
+        (
+            ["writer=transformer", "writer.positions=learnt", "writer.positions.longest=5"],
+            "writer.positions=learnt ends at 5",
+        ),
+        (["writer.scorer=dot", "writer.size=7"], "multiplies a state of 7 with an annotation of 24"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_written(cipher, tmp_path, words, said):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    with pytest.raises(UserError, match=said):
+        start.train(raw, words, out=tmp_path / "no", device="cpu", watch=Watch())
+    assert not (tmp_path / "no").exists()
+
+
+def test_sources_too_long_for_the_positions_name_their_line(cipher, tmp_path):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    words = ["encoder=transformer", "encoder.size=8", "encoder.heads=2", "encoder.layers=1", "encoder.causal=false"]
+    words += ["encoder.positions=learnt", "encoder.positions.longest=5", "train.batches.longest=5", "train.steps=2"]
+    with pytest.raises(UserError, match=r"data.valid: line \d+ has a source of 6 tokens, .* ends at 5"):
+        start.train(raw, words, out=tmp_path / "no", device="cpu", watch=Watch())
+    short = table(tmp_path / "short.tsv", [pair for pair in rows(40, 2) if len(pair[0]) < 5])
+    words += [f"data.valid={short}", f"data.test={short}"]
+    made: Any = start.train(raw, words, out=tmp_path / "yes", device="cpu", watch=Watch())
+    with pytest.raises(UserError, match="source 1 has 5 tokens; the model has positions for 4"):
+        made.translate(["abcde"])
