@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay.data.corpus import Corpus
@@ -46,6 +47,8 @@ from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, 
 from foresay.train.resume import own_prepared
 from foresay.translate import Translating
 
+Length = Annotated[int, Gt(0), Le(10_000_000)]
+Number = Annotated[int, Gt(0), Le(100_000)]
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
 
@@ -218,10 +221,10 @@ class Run:
         strings in `stop` that it comes to. `on_text` is called with the first text as it grows.
         """
         self._must_write()
-        length, number = fits(Size, length, "length"), fits(Size, number, "number")
-        temperature = fits(Amount, temperature, "temperature")
+        length, number = fits(Length, length, "length"), fits(Number, number, "number")
+        temperature, seed = fits(Amount, temperature, "temperature"), fits(int, seed, "seed")
         prompt = fits(str, prompt, "prompt")
-        stops = fits(list[str], [stop] if isinstance(stop, str) else list(stop), "stop")
+        stops = fits(list[str], list_of(stop), "stop")
         if not all(stops):
             raise UserError("stop='' is in every text; give strings that are not empty")
         if decoder is not None:
@@ -236,8 +239,10 @@ class Run:
             grown.append(chosen[0])
             on_text(self.tokens.decode(grown))
 
+        last = 4 * max((len(one) for one in stops), default=0) + 8  # tokens: one may be a quarter of a character
+
         def ended(row: list[int]) -> bool:
-            text = self.tokens.decode(row)
+            text = self.tokens.decode(row[-last:])
             return any(one in text for one in stops)
 
         rows = generate(
@@ -282,8 +287,11 @@ class Run:
         with every step of the first search.
         """
         self._must_write()
-        given = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
+        given = fits(list[str], list_of(prompts), "prompts")
         how = Beam() if search is None else make("search", search)
+        if trail is not None and not isinstance(how, Beam):
+            raise UserError("a trail is of a beam search; leave it out, or search with Beam")
+        banned, required = fits(list[str], list_of(banned), "banned"), fits(list[str], list_of(required), "required")
         ids = [self.tokens.encode(prompt).tolist() for prompt in given]
         longest = max(map(len, ids), default=0)
         if self.context is not None and 1 + longest + length > self.context:
@@ -292,7 +300,7 @@ class Run:
                 "tokens that the model was trained on: shorten one of them"
             )
         limits = Limits(
-            fits(Size, length, "length"),
+            fits(Length, length, "length"),
             fits(Count, least, "least"),
             tuple(self._token(one, "banned") for one in banned),
             tuple(self._token(one, "required") for one in required),
@@ -329,6 +337,8 @@ class Run:
         whole, begun = self.tokens.decode([*ids, *row]), self.tokens.decode(ids)
         begun, new = (prompt, whole[len(begun) :]) if whole.startswith(begun) else ("", whole)
         end = min((place for one in stops if (place := new.find(one)) >= 0), default=len(new))
+        if begun[-1:].isspace() and new[:1].isspace():  # the blank that was typed is the one that is written
+            begun = begun[:-1]
         return begun + new[:end]
 
     @torch.inference_mode()
@@ -427,6 +437,13 @@ class PairRun(Translating, Run):
 
     def correct(self, *_: Any, **__: Any) -> list[Corrected]:
         raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
+
+
+def list_of(texts: Any) -> Any:
+    """A text by itself as a list of one."""
+    if isinstance(texts, str):
+        return [texts]
+    return list(texts) if isinstance(texts, Sequence) else texts
 
 
 def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:

@@ -86,8 +86,8 @@ def test_fused_with_another_run(call: Commands, run: Run, trained: Path, corpus:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--beam", "-1"], "search beam: width=-1; allowed"),
-        (["--beam", "3", "--temperature", "0"], "search beam: temperature=0.0; allowed"),
+        (["--beam", "-1"], "search.width=-1; allowed"),
+        (["--beam", "3", "--temperature", "0"], "search.temperature=0.0; allowed"),
         (["--beam", "3", "--groups", "2"], "groups=2 of width=3; allowed"),
         (["--beam", "3", "--top-k", "2"], "--top-k with --beam 3; it is for sampling"),
         (["--beam", "3", "--stop", "x"], "--stop with --beam 3; it is for sampling"),
@@ -100,6 +100,16 @@ def test_fused_with_another_run(call: Commands, run: Run, trained: Path, corpus:
         (["--typical", "0"], "typical=0.0; allowed"),
         (["--top-p", "1.5"], "top_p=1.5; allowed"),
         (["--stop", ""], "stop='' is in every text"),
+        (["--temperature", "0", "--top-p", "0.5"], "--top-p with --temperature 0; it is for sampling"),
+        (["--beam", "3", "--seed", "2"], "--seed with --beam 3; it is for sampling"),
+        (["--beam", "3", "--diversity", "1"], "--diversity with one group"),
+        (["--beam", "3", "--until", "never"], "search.until='never'; allowed: one of sure, number, length"),
+        (["--beam", "3", "--tree", "x.png"], "--tree x.png; allowed: a name that ends with .svg"),
+        (["--beam", "3", "--tree", "no/x.svg"], "no is no folder"),
+        (["--beam", "1000000000"], "search.width=1000000000; allowed"),
+        (["--number", "1000000000000"], "number=1000000000000; allowed"),
+        (["--length", "99999999999999999999999"], "length=99999999999999999999999; allowed"),
+        (["--beam", "3", "--fuse", "x=nan"], "--fuse x=nan; allowed: a run and its weight, 0 or more"),
     ],
 )
 def test_what_cannot_be(words: list[str], message: str, call: Commands, trained: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -158,9 +159,12 @@ def fused(given: list[str], device: str | None, trust: bool) -> list[tuple[Run, 
     for one in given:
         place, _, weight = one.rpartition("=")
         try:
-            found.append((place, float(weight)))
+            number = float(weight)
         except ValueError:
-            raise UserError(f"--fuse {one}; allowed: a run and its weight, such as runs/lm=0.3") from None
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise UserError(f"--fuse {one}; allowed: a run and its weight, 0 or more, such as runs/lm=0.3")
+        found.append((place, number))
     return [(load_run(Path(place), device, trust), weight) for place, weight in found]
 
 

@@ -24,15 +24,18 @@ prompts (B) -> candidates (B, M), M = (R + 1) K: groups, in each the numbers of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
+from annotated_types import Gt, Le
 
 from foresay.decode.beams import Beams, Trail
 from foresay.decode.given import alone
 from foresay.decode.search import Found, Limits, Search, margin_for
 from foresay.errors import UserError
 from foresay.parts import Amount, Rate, Size, part
+
+Width = Annotated[int, Gt(0), Le(10_000)]
 
 
 @part("search", "beam")
@@ -41,8 +44,8 @@ class Beam(Search):
 
     def __init__(
         self,
-        width: Size = 5,
-        best: Size = 1,
+        width: Width = 5,
+        best: Width = 1,
         alpha: Amount = 0.0,
         temperature: Rate = 1.0,
         until: Literal["sure", "number", "length"] = "sure",

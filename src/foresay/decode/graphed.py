@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from foresay.encode.encoder import State, flatten_state, map_state
-from foresay.kernels.switch import as_graph, plain
+from foresay.kernels.switch import as_graph, in_graph, plain
 
 WARM = 2  # steps before the capture, in which kernels are compiled and chosen
 
@@ -101,10 +101,21 @@ class Repeated:
         elif self.device.type != "cuda" or plain() or self.times <= WARM:
             self.call()
         else:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph), as_graph():
+            self._capture()
+
+    def _capture(self) -> None:
+        """The graph; or none, for a call that waits for the device or makes new shapes, which then stays as it is."""
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph), as_graph():
                 self.call()
-            self.graph.replay()
+        except RuntimeError:
+            self.times = -(1 << 60)
+            torch.cuda.synchronize(self.device)
+            self.call()
+            return
+        self.graph = graph
+        graph.replay()
 
 
 def taken_over(ours: Any, new: Any) -> Any:
@@ -114,5 +125,7 @@ def taken_over(ours: Any, new: Any) -> Any:
     if not isinstance(new, Tensor) or not isinstance(ours, Tensor) or not new.is_cuda:
         return new
     if ours.shape != new.shape or ours.dtype != new.dtype:
+        if in_graph():
+            raise RuntimeError("the state changes its shape from step to step")
         return new
     return ours if ours.data_ptr() == new.data_ptr() else ours.copy_(new)

@@ -76,6 +76,7 @@ class Limits:
 
 def margin_for(model: Any) -> float:
     """How clear a choice beside others must be; half precision rounds by more than any margin and is taken as it is."""
+    model = getattr(model, "model", model)  # of one that is given its source
     parameter = next(iter(model.parameters()), None) if hasattr(model, "parameters") else None
     return 0.0 if parameter is not None and parameter.dtype in (torch.bfloat16, torch.float16) else MARGIN
 

@@ -130,13 +130,13 @@ def test_searched_and_sampled_alike_in_any_batch(writer):
 def test_a_row_met_with_doubt_is_searched_again_with_its_own_source(monkeypatch):
     """Every choice is in doubt: each row is searched once more, alone."""
     import foresay.decode.beams as beams
-    import foresay.decode.generate as writing
+    import foresay.decode.search as search
 
     model = made(WRITERS[2])
     found = Beam(width=3).find(Given(model, SOURCE), [[]] * 3, Limits(5))
     texts = generate(Given(model, SOURCE), [[]] * 3, Sample(), length=5)
     monkeypatch.setattr(beams, "MARGIN", 1e9)
-    monkeypatch.setattr(writing, "MARGIN", 1e9)
+    monkeypatch.setattr(search, "MARGIN", 1e9)
     again = Beam(width=3).find(Given(model, SOURCE), [[]] * 3, Limits(5))
     assert [one[0].ids for one in again] == [one[0].ids for one in found]
     assert generate(Given(model, SOURCE), [[]] * 3, Sample(), length=5) == texts
