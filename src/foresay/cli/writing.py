@@ -83,7 +83,7 @@ def generate(
         search = make("search", {"kind": "beam", "width": beam, "best": number, "alpha": alpha,
                                  "temperature": temperature, "groups": groups, **more})  # fmt: skip
         limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
-        limits |= {} if length or loaded.model.conditional else {"length": LENGTH}
+        limits |= {"length": LENGTH} if length is None and not loaded.model.conditional else {}
         search_and_show(loaded, texts, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
         return
     refuse(given, "no --beam", "beam search: give --beam 5")
@@ -116,7 +116,7 @@ def sample_and_show(
         with told():
             written = run.generate(texts, length=length, **more)  # pyright: ignore[reportArgumentType]
     else:
-        written = run.generate(texts[0], length=length or LENGTH, **more)
+        written = run.generate(texts[0], length=LENGTH if length is None else length, **more)
     each = [text for text in texts for _ in range(number)]
     if as_json:
         show_json([{"prompt": text, "text": one} for text, one in zip(each, written, strict=True)])

@@ -31,7 +31,7 @@ def draw(found: Aligned, path: Path) -> None:
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     axes.imshow(found.weights, cmap="Blues", vmin=0.0, vmax=1.0, aspect="equal")
-    slant = 90 if any(len(one) > 2 for one in found.source) else 0
+    slant = 90 if any(len(one) > 2 for one in shown(found.source)) else 0
     axes.set_xticks(range(len(found.source)), shown(found.source), rotation=slant, fontsize=9, parse_math=False)
     axes.set_yticks(range(len(found.target)), shown(found.target), fontsize=9, parse_math=False)
     axes.xaxis.tick_top()
