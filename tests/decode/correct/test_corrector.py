@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from foresay import start
@@ -21,7 +19,7 @@ from foresay.errors import UserError
 from foresay.models.mixture import Mixture
 from foresay.run import Run, load
 from foresay.train.progress import Watch
-from tests.decode.correct.conftest import SmallRun, log_p
+from tests.decode.correct.conftest import SmallRun
 
 LINES = [f"the {a} sees the {b} and then the {c} runs ." for a, b, c in itertools.permutations(
     ["small cat", "old dog", "red bird", "river", "tree", "house"], 3)]  # fmt: skip
@@ -41,30 +39,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def runs(folder: Path, *names: str) -> list:
     return [load(folder / name, "cpu") for name in names]
-
-
-def test_scores_are_those_of_the_table(scorer):
-    texts = ["a", "abc", "ccab", "ba"]
-    found = scorer.log_probs([tuple(text) for text in texts])
-    assert found == pytest.approx([log_p(text) for text in texts], abs=1e-5)
-    assert scorer.following(("a",)) == pytest.approx(np.array([0.1, 0.5, 0.1]) / 0.7, abs=1e-6)
-
-
-def test_an_unknown_character_costs_its_spelling(scorer, run):
-    alone = float(run.model.score(run.model.log_probs.new_tensor([[1, 3]]).long())[0].sum())
-    assert scorer.log_probs([("z",)])[0] == pytest.approx(alone - math.log(3))
-
-
-def test_runs_are_mixed_by_token():
-    one, other = SmallRun(), SmallRun()
-    other.model.log_probs = other.model.log_probs.roll(0)
-    other.model.log_probs = (other.model.log_probs.exp() * 0.5).log()
-    mixed = Scorer([one, other], [0.25, 0.75])
-    assert mixed.log_probs([tuple("ab")])[0] == pytest.approx(log_p("ab") + 3 * math.log(0.25 + 0.375), abs=1e-5)
-    assert mixed.following(()).sum() == pytest.approx(1)
-    for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0]):
-        with pytest.raises(UserError, match="sum to 1"):
-            Scorer([one, other], wrong)
 
 
 def test_words_are_changed_in_place(folder):
