@@ -63,6 +63,12 @@ def test_letters_are_put_in_left_out_and_exchanged(folder, wrong, right):
     assert found.text == text and len(found.changes) in (1, 2)
 
 
+def test_two_edits_are_two_changes_though_the_length_stays(folder):
+    text = "the tree sees the river and then the house runs ."
+    found = Corrector(runs(folder, "characters")).correct(text.replace("river", "rver").replace("house", "hhouse"))
+    assert found.text == text and [(one.before, one.after) for one in found.changes] == [("", "i"), ("h", "")]
+
+
 @pytest.mark.parametrize("chain", ["gibbs", "metropolis"])
 def test_chains_that_meet_a_place_by_chance(folder, chain):
     corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0, patience=8))

@@ -36,3 +36,11 @@ def test_nothing_to_divide_by():
 def test_places_of_texts_that_grow():
     assert places("abc", "axc") == {1} and places("abc", "abbc") == {2} and places("abc", "ac") == {1}
     assert Judged("ac", "abc", "abc").detected
+
+
+def test_texts_of_equal_length_are_aligned():
+    wrong, right = "th cat sees the ddog.", "the cat sees the dog."
+    assert places(wrong, right) == {2, 16}
+    assert measure([Judged(wrong, right, right)])["changes"] == {"hits": 2, "precision": 1, "recall": 1, "f1": 1}
+    half = measure([Judged("ba", "ab", "bb")])["changes"]  # of two exchanged, one place is mended
+    assert (half["hits"], half["recall"]) == (1, 0.5)

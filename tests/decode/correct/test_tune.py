@@ -37,3 +37,8 @@ def test_weight_and_caution_are_chosen():
     assert best.caution == 2.0 and [one["correction"]["f1"] for one in tried] == [0, 1, 0]
     best, _ = choose(lambda w, one: "c", made, [("b", "a")], weights=[1.0], cautions=[0.0, 1.0])
     assert best.caution == 0.0  # all alarm: the first
+
+
+def test_two_edits_in_texts_of_equal_length_are_two():
+    tally = count([("th cat sees the ddog.", "the cat sees the dog.")])
+    assert (tally.mistaken, tally.inserted, tally.deleted, tally.swapped) == ({}, 1, 1, 0)

@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from foresay.decode.correct import tune
+from foresay.decode.correct.align import align, joined
 from foresay.decode.correct.chain import Annealing, anneal
 from foresay.decode.correct.confusions import Confusions
 from foresay.decode.correct.keyboard import Keyboard
-from foresay.decode.correct.measure import Judged, changes
+from foresay.decode.correct.measure import Judged
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.pairs import Pair
 from foresay.decode.correct.posterior import Posterior, Units
@@ -193,20 +194,14 @@ class Corrector:
         """The text with the changes put in where they belong, and the changes."""
         ends = [place + len(unit) for unit, place in zip(units, places, strict=True)]
         made, pieces, at = [], [], 0
-        for low, high, first, last in _stretches(units, best):
-            begin = places[low] if low < len(places) else len(text)
-            end = ends[high - 1] if high > low else begin
-            after = self.scorer.join(best[first:last])
+        for one in joined(align(units, best)):
+            begin = places[one.low] if one.low < len(places) else len(text)
+            end = ends[one.high - 1] if one.high > one.low else begin
+            after = self.scorer.join(best[one.begin : one.end])
             made.append(Change(begin, end, text[begin:end], after))
             pieces += [text[at:begin], after]
             at = end
         return "".join([*pieces, text[at:]]), made
-
-
-def _stretches(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    if len(before) == len(after):
-        return [(i, i + 1, i, i + 1) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-    return changes(before, after)
 
 
 def default_noise(scorer: Scorer) -> Noise:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from foresay.decode.correct.align import align
 from foresay.decode.correct.confusions import Confusions
-from foresay.decode.correct.measure import Judged, changes, measure
+from foresay.decode.correct.measure import Judged, measure
 from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
 
 ROUNDS = 50
@@ -36,38 +37,20 @@ class Tally:
 
 
 def count(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Tally:
-    """Counts of (wrong, right) in units: of equal length place by place, else by the stretches that differ."""
+    """Counts of (wrong, right) in units, by the fewest edits between them."""
     tally = Tally({}, Counter())
     for wrong, right in pairs:
         tally.meant.update(right)
-        aligned = zip(wrong, right, strict=True) if len(wrong) == len(right) else _aligned(wrong, right, tally)
-        for observed, meant in _without_swaps(list(aligned), tally):
-            if observed != meant:
-                tally.mistaken.setdefault(meant, Counter())[observed] += 1
+        for one in align(right, wrong):
+            if one.is_swap:
+                tally.swapped += 1
+            elif one.low == one.high:
+                tally.inserted += 1
+            elif one.begin == one.end:
+                tally.deleted += 1
+            else:
+                tally.mistaken.setdefault(right[one.low], Counter())[wrong[one.begin]] += 1
     return tally
-
-
-def _aligned(wrong: Sequence[str], right: Sequence[str], tally: Tally) -> list[tuple[str, str]]:
-    """The units that stand against each other in stretches that differ; the rest of a stretch is put in or left out."""
-    found: list[tuple[str, str]] = []
-    for a, b, c, d in changes(wrong, right):
-        found += zip(wrong[a:b], right[c:d], strict=False)
-        tally.inserted += max((b - a) - (d - c), 0)
-        tally.deleted += max((d - c) - (b - a), 0)
-    return found
-
-
-def _without_swaps(aligned: list[tuple[str, str]], tally: Tally) -> list[tuple[str, str]]:
-    found, i = [], 0
-    while i < len(aligned):
-        (observed, meant), after = aligned[i], aligned[i + 1] if i + 1 < len(aligned) else None
-        if after is not None and observed != meant and (observed, meant) == (after[1], after[0]):
-            tally.swapped += 1
-            i += 2
-            continue
-        found.append((observed, meant))
-        i += 1
-    return found
 
 
 def learn(
