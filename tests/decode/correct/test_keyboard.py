@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 import pytest
 
 from foresay.decode.correct.keyboard import Keyboard
@@ -16,3 +18,13 @@ def test_keys():
     assert all(a in keys.of(b) for a in "asdfqwerzxcv" for b in keys.of(a))
     with pytest.raises(UserError, match=r"layout='dvorak'"):
         Keyboard("dvorak")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("layout", ["qwerty", "qwertz", "azerty"])
+def test_keys_are_symmetric(layout):
+    units = [*string.printable, *"äöüßÄÖÜùÙéÉ"]
+    keys = Keyboard(layout)
+    keys.build(units)
+    assert all(a in keys.of(b) for a in units for b in keys.of(a))
+    assert all(len(set(keys.of(a))) == len(keys.of(a)) and a not in keys.of(a) for a in units)
+    assert set(keys.of("1")) == ({"2", "q", "Q"} if layout != "azerty" else {"2", "a", "A"})
