@@ -64,7 +64,7 @@ def test_every_move_of_metropolis(scorer, mix):
 def test_single_kinds_of_move(scorer, kinds):
     made = posterior(scorer, EDITS)
     lengths = [2] if "swap" in kinds else range(1, 6)
-    assert variation(made, "metropolis", exact(made, lengths), Moves(made, kinds, 0.5)) < 0.03
+    assert variation(made, "metropolis", exact(made, lengths), Moves(made, kinds, 0.5), steps=40_000) < 0.03
 
 
 @pytest.mark.parametrize("chain", ["informed", "gibbs"])

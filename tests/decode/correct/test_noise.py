@@ -8,6 +8,7 @@ import pytest
 
 from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.noise import Counted, Noise, Rates
+from foresay.errors import UserError
 
 COUNTED = Counted({"a": {"b": 3, "d": 1}}, {"a": 96, "b": 10})
 
@@ -31,3 +32,18 @@ def test_candidates_are_what_sets_and_counts_join():
     assert list(noise().candidates("b")) == ["b", "a"]
     assert list(noise().candidates("d")) == ["d", "a"]  # by a count alone
     assert list(noise().candidates("e")) == ["e"]
+
+
+@pytest.mark.parametrize("x", [*"abcd", "?"])
+def test_it_sums_to_one(x):
+    """Over the known units and all unknown ones as one, of which "?" and "!" are two."""
+    made = noise()
+    observed = [*"abcd", "?"] if x != "?" else [*"abcd", "?", "!"]
+    assert math.fsum(math.exp(made.log_sub(x, o)) for o in observed) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("use", [{"caution": math.nan}, {"caution": -1000.0}, {"weight": math.nan}, {"weight": 0.0}])
+def test_uses_that_make_no_sense(use):
+    for make in (noise, noise().using):
+        with pytest.raises(UserError, match=f"{next(iter(use))}=.*; allowed"):
+            make(**use)

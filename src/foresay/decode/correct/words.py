@@ -18,6 +18,7 @@ class WordNoise:
     def __init__(self, letters: Noise, words: Sequence[str]):
         self.letters = letters.using(caution=0.0)  # a word costs it once, however many letters differ
         self.units, self.rates = list(words), Rates()
+        self.cautious = self.rates
         self.weight, self.caution = letters.weight, letters.caution
         self.near = Edits()
         self.near.build([word for word in words if word != "<unk>"])
