@@ -157,3 +157,9 @@ def test_word_vectors_are_no_language_model():
     run.model.sequence = False
     with pytest.raises(UserError, match="small is no language model"):
         Corrector([run])
+
+
+@pytest.mark.parametrize("name, other", [("blanks", "character"), ("characters", "word")])
+def test_a_noise_of_other_units(folder, name, other):
+    with pytest.raises(UserError, match=f"a noise model of {other}s and a run by"):
+        Corrector(runs(folder, name), Noise([], Rates(), unit=other))

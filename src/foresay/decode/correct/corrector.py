@@ -96,6 +96,12 @@ class Corrector:
         self.noise = self._built(noise if noise is not None else default_noise(self.scorer))
 
     def _built(self, noise: Noise) -> Any:
+        own = "word" if self.scorer.by_word else "character"
+        if noise.unit not in ("", own):
+            raise UserError(
+                f"a noise model of {noise.unit}s and a run by {own}s; tune one for this run: "
+                "foresay correct RUN --tune PAIRS --noise noise.json"
+            )
         if not self.scorer.by_word:
             return noise.build(self.scorer.units)
         letters = dict.fromkeys(letter for word in self.scorer.units for letter in word)
