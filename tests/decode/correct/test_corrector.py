@@ -91,14 +91,14 @@ def test_learning_and_choosing(folder):
     pairs = [Pair(line.replace("sees", "seez"), line) for line in LINES[:6]]
     corrector = Corrector(runs(folder, "characters"))
     corrector.learn(pairs, [])
-    assert corrector.noise.counted.mistaken == {"s": {"z": 6}} and not corrector.noise.rates.edits
+    assert corrector.noise.counted.mistaken == {"s": {"z": 6}} and corrector.noise.rates.edits
     tried = corrector.choose([Pair(LINES[9].replace("sees", "seez"), LINES[9])])
     assert max(one["correction"]["f1"] for one in tried) == 1.0
     assert corrector.judge(Pair(LINES[8].replace("sees", "seez"), LINES[8])).mended
     kept, unit = corrector.saved_noise()
     assert unit == "character" and kept is corrector.noise
     words = Corrector(runs(folder, "blanks"))
-    words.learn(pairs)
+    assert words.learn([*pairs, Pair("the tree runs", "the trees run .")]) == 6
     assert words.noise.letters.counted.mistaken == {"s": {"z": 6}} and words.saved_noise()[1] == "word"
 
 
@@ -163,3 +163,16 @@ def test_word_vectors_are_no_language_model():
 def test_a_noise_of_other_units(folder, name, other):
     with pytest.raises(UserError, match=f"a noise model of {other}s and a run by"):
         Corrector(runs(folder, name), Noise([], Rates(), unit=other))
+
+
+def test_a_few_pairs_leave_possible_what_they_do_not_show(folder):
+    corrector = Corrector(runs(folder, "characters"))
+    corrector.learn([Pair(LINES[0].replace("sees", "seez"), LINES[0])])
+    text = "the tree sees the river and then the house runs ."
+    for wrong in ("rver", "rivver", "rievr"):
+        assert corrector.correct(text.replace("river", wrong)).text == text
+
+
+def test_nothing_to_learn_from(folder):
+    with pytest.raises(UserError, match="no pair has as many words"):
+        Corrector(runs(folder, "blanks")).learn([Pair("a b", "ab")])

@@ -130,20 +130,22 @@ class Corrector:
         self.scorer.forget()
         return Judged(wrong, right, best)
 
-    def learn(self, pairs: Sequence[Pair], confusions: Sequence[Confusions] | None = None) -> None:
-        """Takes its noise from pairs; of words, the letters are counted."""
-        given = list(confusions) if confusions is not None else self._letters().confusions
+    def learn(self, pairs: Sequence[Pair], confusions: Sequence[Confusions] | None = None) -> int:
+        """Takes its noise from pairs, and says how many it could use: of words, the letters are counted, where both
+        sides have the same number of words."""
         before = self._letters()
-        spelt = [(self.units_of(pair.wrong)[0], self.units_of(pair.right)[0]) for pair in pairs]
+        given = list(confusions) if confusions is not None else before.confusions
+        spelt = [(self.scorer.split(pair.wrong), self.scorer.split(pair.right)) for pair in pairs]
+        used = [(one, other) for one, other in spelt if not self.scorer.by_word or len(one) == len(other)]
+        if not used:
+            raise UserError("no pair has as many words on both sides; nothing is learnt: give some that have")
+        letters = self.scorer.units
         if self.scorer.by_word:
-            spelt = [
-                (list(wrong), list(right))
-                for one, other in spelt if len(one) == len(other)
-                for wrong, right in zip(one, other, strict=True)
-            ]  # fmt: skip
-        letters = before.units if self.scorer.by_word else self.scorer.units
-        noise = tune.learn(spelt, given, letters, strength=before.strength).using(weight=before.weight)
-        self.noise = self._built(noise)
+            letters = before.units
+            spelt = [(list(a), list(b)) for one, other in used for a, b in zip(one, other, strict=True)]
+        noise = tune.learn(spelt, given, letters, usual=before.rates, strength=before.strength)
+        self.noise = self._built(noise.using(weight=before.weight))
+        return len(used)
 
     def choose(
         self,
