@@ -105,11 +105,12 @@ def _corrector(
     runs: list[Any], mix: str | None, noise: Path | None, confusions: list[Path] | None, chain: str, restarts: int
 ) -> Corrector:
     from foresay.decode.correct.chain import Annealing
-    from foresay.decode.correct.corrector import Corrector, default_noise
+    from foresay.decode.correct.corrector import Corrector
     from foresay.decode.correct.listed import Listed
     from foresay.decode.correct.noise import Noise
     from foresay.decode.correct.saved import read_noise
     from foresay.decode.correct.scorer import Scorer
+    from foresay.decode.correct.usual import default_noise
 
     shares = None if mix is None else _shares(mix)
     own: Noise | None = None if noise is None else read_noise(noise)

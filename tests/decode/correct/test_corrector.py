@@ -9,12 +9,13 @@ import pytest
 
 from foresay import start
 from foresay.decode.correct.chain import Annealing
-from foresay.decode.correct.corrector import Corrector, default_noise
+from foresay.decode.correct.corrector import Corrector
 from foresay.decode.correct.keyboard import Keyboard
 from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.pairs import Pair
 from foresay.decode.correct.scorer import Scorer
+from foresay.decode.correct.usual import default_noise
 from foresay.errors import UserError
 from foresay.models.mixture import Mixture
 from foresay.run import Run, load
@@ -30,10 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("correct")
     (place / "text.txt").write_text("\n".join(LINES) + "\n", "utf-8")
     data = {"train": str(place / "text.txt"), "unit": "line"}
-    for tokens in ("blanks", "characters", "subwords"):
-        settings = {"kind": tokens} | ({"size": 300} if tokens == "subwords" else {})
-        recipe = {"task": "ngram", "order": 4, "data": data, "tokens": settings}
-        start.train(recipe, out=place / tokens, device="cpu", watch=Watch())
+    small = {"normalise": {"lowercase": True}}
+    kinds = {
+        "blanks": {},
+        "characters": {},
+        "subwords": {"size": 300},
+        "small-blanks": small,
+        "small-characters": small,
+    }
+    for name, settings in kinds.items():
+        tokens = {"kind": name.removeprefix("small-"), **settings}
+        recipe = {"task": "ngram", "order": 4, "data": data, "tokens": tokens}
+        start.train(recipe, out=place / name, device="cpu", watch=Watch())
     return place
 
 
@@ -176,3 +185,56 @@ def test_a_few_pairs_leave_possible_what_they_do_not_show(folder):
 def test_nothing_to_learn_from(folder):
     with pytest.raises(UserError, match="no pair has as many words"):
         Corrector(runs(folder, "blanks")).learn([Pair("a b", "ab")])
+
+
+@pytest.mark.parametrize("text, becomes", [("smal", "small"), ("riber", "river"), ("hous", "house")])
+def test_a_misspelt_word_alone(folder, text, becomes):
+    assert Corrector(runs(folder, "blanks")).correct(text).text == becomes
+
+
+@pytest.mark.parametrize("wrong, right", [("TEH", "THE"), ("Teh", "The"), ("teh", "the"), ("THE", "THE")])
+@pytest.mark.parametrize("name", ["small-blanks", "small-characters"])
+def test_a_run_of_small_letters_mends_large_ones(folder, name, wrong, right):
+    end = " small cat sees the River and then the house runs ."
+    found = Corrector(runs(folder, name)).correct(wrong + end)
+    assert found.text == right + end and len(found.changes) == (wrong != right)
+
+
+def test_a_blank_left_out(folder):
+    corrector = Corrector(runs(folder, "blanks"))
+    text = "the small cat sees the old dog and then the tree runs ."
+    found = corrector.correct(text.replace("the old", "theold"), number=2)
+    assert found.text == text and found.marked() == text.replace("the old", "[the old]")
+    assert found.after == pytest.approx(corrector.correct(text).before)
+    assert corrector.judge(Pair(text.replace("the old", "theold"), text)).mended
+
+
+@pytest.mark.parametrize("wrong", [{"number": 0}, {"number": "x"}, {"seed": "x"}, {"seed": None}])
+def test_bad_settings(folder, wrong):
+    with pytest.raises(UserError, match=f"{next(iter(wrong))}=.*; allowed"):
+        Corrector(runs(folder, "blanks")).correct("the cat", **wrong)
+
+
+@pytest.mark.parametrize("text", [None, 5, ["the"]])
+def test_what_is_no_text(folder, text):
+    (run,) = runs(folder, "blanks")
+    with pytest.raises(UserError, match=r"text=.*; allowed"):
+        Corrector([run]).correct(text)
+    if text != ["the"]:
+        with pytest.raises(UserError, match=r"texts=.*; allowed"):
+            run.correct(text)
+
+
+@pytest.mark.parametrize("given", [[], 5, [5], SmallRun(), "run"])
+def test_what_are_no_runs(given):
+    with pytest.raises(UserError, match=r"runs=.*; allowed: a list of one run or more"):
+        Corrector(given)
+
+
+def test_pairs_that_cannot_be_corrected_stay(folder):
+    corrector = Corrector(runs(folder, "characters"))
+    for wrong in ("日本", "a" * 501):
+        found = corrector.judge(Pair(wrong, "the cat"))
+        assert tuple(found.output) == tuple(wrong) and found.is_wrong and not found.changed
+    tried = corrector.choose([Pair("日本", "日木")])
+    assert all(one["changed"] == 0 for one in tried)

@@ -31,6 +31,13 @@ def test_runs_are_mixed_by_token():
     mixed = Scorer([one, other], [0.25, 0.75])
     assert mixed.log_probs([tuple("ab")])[0] == pytest.approx(log_p("ab") + 3 * math.log(0.25 + 0.375), abs=1e-5)
     assert mixed.following(()).sum() == pytest.approx(1)
-    for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0]):
+    for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0], [math.nan, math.nan], [math.nan, 1.0], [math.inf, -math.inf]):
         with pytest.raises(UserError, match="sum to 1"):
             Scorer([one, other], wrong)
+
+
+def test_runs_of_lines_and_of_a_stream():
+    other = SmallRun()
+    other.ends_count = False
+    with pytest.raises(UserError, match=r"counts their ends, small was not; .* the same data.unit"):
+        Scorer([SmallRun(), other])

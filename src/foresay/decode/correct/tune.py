@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 from foresay.decode.correct.align import align
 from foresay.decode.correct.confusions import Confusions
@@ -106,16 +106,28 @@ def explain(noise: Noise) -> dict[str, float]:
     return dict(zip(names, shares, strict=True))
 
 
+class Usable(Protocol):
+    """A noise that can be used more or less boldly."""
+
+    weight: float
+    caution: float
+
+    def using(self, *, weight: float | None = None, caution: float | None = None) -> Self: ...
+
+
+N = TypeVar("N", bound=Usable)
+
+
 def choose(
-    correct: Callable[[Sequence[str], Any], Sequence[str]],
-    noise: Any,
+    correct: Callable[[Sequence[str], N], Sequence[str]],
+    noise: N,
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     *,
     most_alarms: float = 0.1,
     weights: Sequence[float] = WEIGHTS,
     cautions: Sequence[float] = CAUTIONS,
     tell: Callable[[float], None] = lambda share: None,
-) -> tuple[Any, list[dict[str, Any]]]:
+) -> tuple[N, list[dict[str, Any]]]:
     """The noise with the best weight and caution on pairs and their right sides, and what each choice gave.
 
     Of equally good ones the most careful: the highest caution, then the least weight.
