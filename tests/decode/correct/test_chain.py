@@ -14,6 +14,7 @@ from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.moves import Moves
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.posterior import Posterior
+from foresay.errors import UserError
 from tests.decode.correct.conftest import log_p
 
 STEPS = 20_000
@@ -105,3 +106,35 @@ def test_the_model_is_asked_once_for_each_sequence(scorer, run):
     for _ in range(3):
         anneal(made, Annealing(restarts=2))
     assert run.model.asked <= 9
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        ({"chain": "bogus"}, "chain='bogus'; allowed: informed, gibbs, metropolis"),
+        ({"sweeps": 0}, "sweeps=0"),
+        ({"restarts": -1}, "restarts=-1"),
+        ({"restarts": "x"}, "restarts='x'"),
+        ({"patience": 0}, "patience=0"),
+        ({"hot": -1.0}, "hot=-1.0, cold=0.2"),
+        ({"cold": 2.0}, "cold=2.0"),
+        ({"hot": float("nan")}, "hot=nan"),
+    ],
+)
+def test_annealings_that_make_no_sense(wrong, says):
+    with pytest.raises(UserError, match=says):
+        Annealing(**wrong)
+
+
+def test_no_two_seeds_share_a_restart(scorer, monkeypatch):
+    seen = []
+
+    class Draw(random.Random):
+        def __init__(self, seed):
+            super().__init__(seed)
+            seen.append(self.random())
+
+    monkeypatch.setattr("foresay.decode.correct.chain.random.Random", Draw)
+    for seed in (1, 2, -1):
+        anneal(posterior(scorer, SUBSTITUTIONS), Annealing(restarts=1200, sweeps=1, patience=1), seed)
+    assert len(set(seen)) == len(seen) == 3 * 1201

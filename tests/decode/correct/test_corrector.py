@@ -80,7 +80,7 @@ def test_two_edits_are_two_changes_though_the_length_stays(folder):
 
 @pytest.mark.parametrize("chain", ["gibbs", "metropolis"])
 def test_chains_that_meet_a_place_by_chance(folder, chain):
-    corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0, patience=8))
+    corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0))
     assert corrector.correct("the trree sees the river .").text == "the tree sees the river ."
 
 

@@ -23,9 +23,28 @@ def test_sounds():
         assert all(a in source.of(b) for a in units for b in source.of(a) if b in units)
 
 
-@pytest.mark.parametrize("a, b", [("zhang", "zan"), ("lin", "ning"), ("shi", "si"), ("dong", "deng")])
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ("zhang", "zan"),
+        ("lin", "ning"),
+        ("shi", "si"),
+        ("dong", "deng"),
+        ("hua", "fa"),
+        ("huang", "fan"),
+        ("hui", "fei"),
+        ("hun", "feng"),
+        ("huo", "fo"),
+        ("hong", "heng"),
+    ],
+)
 def test_mergers(a, b):
     assert merged(a) == merged(b)
+
+
+@pytest.mark.parametrize("a, b", [("hu", "fu"), ("hei", "fei"), ("he", "fo"), ("hui", "hun")])
+def test_what_stays_apart(a, b):
+    assert merged(a) != merged(b)
 
 
 def test_sounds_need_their_library(monkeypatch):
