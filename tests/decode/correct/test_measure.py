@@ -23,6 +23,7 @@ def test_figures_by_hand():
     # single changes: x->c twice right of five made, four wanted
     assert found["changes"]["hits"] == 2 and found["changes"]["precision"] == 0.4 and found["changes"]["recall"] == 0.5
     assert "false alarm" in found["rule"]
+    assert found["mended_interval"] == wilson(1, 4) and found["false_alarm_interval"] == wilson(1, 2)
 
 
 def test_nothing_to_divide_by():

@@ -57,21 +57,23 @@ def places(before: Sequence[str], after: Sequence[str]) -> frozenset[int]:
 
 
 def measure(judged: Iterable[Judged]) -> dict[str, Any]:
-    """All figures and the counts behind them."""
+    """All figures and the counts behind them, and the 95 % intervals (Wilson) of recall and of the false-alarm rate."""
     found = list(judged)
     wrong, changed = sum(one.is_wrong for one in found), sum(one.changed for one in found)
     alarms = sum(one.changed and not one.is_wrong for one in found)
-    right = len(found) - wrong
+    right, mended = len(found) - wrong, sum(one.mended for one in found)
     single = _singles(found)
     return {
         "sentences": len(found),
         "wrong": wrong,
         "changed": changed,
         "detection": scores(sum(one.detected for one in found), changed, wrong),
-        "correction": scores(sum(one.mended for one in found), changed, wrong),
+        "correction": scores(mended, changed, wrong),
         "changes": scores(*single),
         "false_alarms": alarms,
         "false_alarm_rate": alarms / right if right else None,
+        "mended_interval": wilson(mended, wrong),
+        "false_alarm_interval": wilson(alarms, right),
         "rule": RULE,
     }
 
