@@ -36,6 +36,13 @@ def test_texts(run: Path, call: Commands):
     assert other["changes"] == [] and other["before"] == other["after"]
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("chain", ["informed", "gibbs", "metropolis"])
+def test_every_chain_mends_a_word(run: Path, call: Commands, chain: str, seed: int):
+    found = call("correct", run, "teh cat sees a tree .", "--chain", chain, "--seed", seed)
+    assert found.out.startswith("[the] cat sees a tree .\n")
+
+
 def test_tune_then_use(run: Path, call: Commands, tmp_path: Path):
     pairs, noise = run.parent / "pairs.tsv", tmp_path / "noise.json"
     told = call("correct", run, "--tune", pairs, "--held-out", pairs, "--limit", 3, "--noise", noise, "--json")
