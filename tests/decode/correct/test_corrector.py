@@ -231,6 +231,15 @@ def test_what_are_no_runs(given):
         Corrector(given)
 
 
+@pytest.mark.parametrize(
+    "settings, says",
+    [({"weights": 5}, "weights=5"), ({"weights": ["x"]}, "weights="), ({"noise": "n.json"}, "noise='n.json'")],
+)
+def test_what_is_no_setting(settings, says):
+    with pytest.raises(UserError, match=f"{says}.*; allowed"):
+        Corrector([SmallRun()], **settings)
+
+
 def test_pairs_that_cannot_be_corrected_stay(folder):
     corrector = Corrector(runs(folder, "characters"))
     for wrong in ("日本", "a" * 501):

@@ -100,6 +100,8 @@ class Corrector:
         for run in runs:
             if not run.model.sequence:
                 raise UserError(f"{run.folder} is no language model and knows no P of a text; train one, as kneser-ney")
+        if noise is not None and not isinstance(noise, Noise):
+            raise UserError(f"noise={shown(noise)}; allowed: a Noise, such as read_noise(file) gives")
         self.scorer, self.annealing = Scorer(runs, weights), annealing
         contexts = [run.context - MARKS for run in runs if run.context is not None]
         self.longest = min([LONGEST, *contexts])

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from foresay.errors import UserError
+from foresay.parts import fits
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
 AT_ONCE = 1 << 15  # tokens scored in one batch
@@ -83,7 +84,8 @@ class Scorer:
                     f"{counts.folder} was trained on lines and counts their ends, {other.folder} was not; runs are "
                     "mixed token by token: train both with the same data.unit, such as line"
                 )
-        shares = list(weights) if weights is not None else [1 / len(runs)] * len(runs)
+        given = [1 / len(runs)] * len(runs) if weights is None else weights
+        shares = list(fits(list[float] | tuple[float, ...], given, "weights"))
         if len(shares) != len(runs) or not min(shares) >= 0 or not abs(sum(shares) - 1) <= 1e-6:
             raise UserError(f"weights {shares}; allowed: {len(runs)} that are not negative and sum to 1")
         self.logs = [math.log(share) if share > 0 else -math.inf for share in shares]
