@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,18 +35,15 @@ class UnitNoise(Protocol):
     weight: float
     caution: float
     rates: Rates
+    cautious: Rates  # with the caution in them
     units: list[str]
-
-    @property
-    def cautious(self) -> Rates: ...
 
     def log_sub(self, right: str, observed: str) -> float: ...
 
     def candidates(self, observed: str) -> dict[str, float]: ...
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Probabilities of having seen the first 0 .. m units (or of the rest), times exp(-log)."""
 
     p: list[float]

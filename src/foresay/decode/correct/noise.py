@@ -75,6 +75,7 @@ class Noise:
     ):
         self.confusions, self.rates, self.counted, self.strength = list(confusions), rates, counted, strength
         self.weight, self.caution = checked_use(weight, caution)
+        self.cautious = rates.times(math.exp(-self.caution))
         self.unit = unit  # what it counted, `character` or `word`; "" where that was not said
         equal = {source.part_name: 0.9 / len(self.confusions) for source in self.confusions}
         self.shares = dict(shares) if shares is not None else equal | {ANY: 1 - sum(equal.values())}
@@ -106,13 +107,9 @@ class Noise:
         new.weight, new.caution = checked_use(
             self.weight if weight is None else weight, self.caution if caution is None else caution
         )
+        new.cautious = new.rates.times(math.exp(-new.caution))
         new._logs, new._candidates = {}, {}
         return new
-
-    @property
-    def cautious(self) -> Rates:
-        """The rates with the caution in them."""
-        return self.rates.times(math.exp(-self.caution))
 
     def log_sub(self, right: str, observed: str) -> float:
         """log P(observed | right) of a unit that is neither left out nor exchanged."""
