@@ -119,9 +119,17 @@ def test_a_text_too_long_for_a_file_name_is_a_text(call: Commands, trained: Path
     assert call("score", trained, text).out.endswith(f"\t{text}\n")
 
 
-@pytest.mark.parametrize("name", ["nothing.txt", "folder/nothing", "notes.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["nothing.txt", "./nothing", "../nothing", "/no/thing", "~/nothing", "notes.md", "a.TSV", "a.jsonl", "a.txt.gz"],
+)
 def test_score_refuses_a_file_that_is_not_there(name: str, call: Commands, trained: Path) -> None:
     assert call.refused("score", trained, name).startswith(f"{name} is no file; give a file of lines, - for a pipe")
+
+
+@pytest.mark.parametrize("text", ["cat/dog", "a/b", "他/她是一名医生", "/ she said", "~5 cats", "and/or the cat."])
+def test_a_text_with_a_slash_is_a_text(text: str, call: Commands, trained: Path) -> None:
+    assert call("score", trained, text).out.endswith(f"\t{text}\n")
 
 
 def test_what_is_no_utf8_is_refused_after_the_lines_before_it(call: Commands, trained: Path, tmp_path: Path) -> None:

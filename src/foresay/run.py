@@ -262,10 +262,9 @@ class Run:
     ) -> list[Corrected]:
         """What was meant by each text, by this model and a noise model (a file of `--tune`, or the default one)."""
         self._must_be_sequence()
-        given = [texts] if isinstance(texts, str) else texts
+        given = [texts] if isinstance(texts, str) else fits(list[str] | tuple[str, ...], texts, "texts")
         corrector = Corrector([self], None if noise is None else read_noise(noise))
-        number = fits(Size, number, "number")
-        return [corrector.correct(text, number=number, seed=seed) for text in fits(list[str], list(given), "texts")]
+        return [corrector.correct(text, number=number, seed=seed) for text in given]
 
     @torch.inference_mode()
     def search(

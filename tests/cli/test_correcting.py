@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,13 @@ def test_texts(run: Path, call: Commands):
     one, other = map(json.loads, piped.out.splitlines())
     assert one["text"] == "the cat sees a tree ." and one["changes"][0]["before"] == "seees"
     assert other["changes"] == [] and other["before"] == other["after"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("chain", ["informed", "gibbs", "metropolis"])
+def test_every_chain_mends_a_word(run: Path, call: Commands, chain: str, seed: int):
+    found = call("correct", run, "teh cat sees a tree .", "--chain", chain, "--seed", seed)
+    assert found.out.startswith("[the] cat sees a tree .\n")
 
 
 def test_tune_then_use(run: Path, call: Commands, tmp_path: Path):
@@ -78,6 +86,21 @@ def test_several_runs_weight_and_sets(run: Path, call: Commands, tmp_path: Path)
         (["--pairs", "p.tsv", "--limit", "0"], "--limit 0"),
         (["a", "--alarms", "2"], "--alarms 2"),
         (["a", "--weight", "0"], "--weight 0"),
+        (["a", "--weight", "nan"], "--weight nan"),
+        (["a", "--caution", "-1000"], "--caution -1000.0; allowed: -100 to 100 nats"),
+        (["a", "--caution", "nan"], "--caution nan"),
+        (["a", "--mix", "nan,nan"], "--mix nan,nan; allowed: numbers"),
+        (["a", "--limit", "3"], "--limit with TEXT; it is for --pairs"),
+        (["a", "--alarms", "0.2"], "--alarms with TEXT; it is for --held-out"),
+        (["--pairs", "pairs.tsv", "--number", "2"], "--number with --pairs; it is for a text"),
+        (["--pairs", "pairs.tsv", "--alarms", "0.2"], "--alarms with --pairs; it is for --held-out"),
+        (["--garble", "pairs.tsv", "--number", "2"], "--number with --garble"),
+        (["--tune", "pairs.tsv", "--noise", "n.json", "--limit", "3"], "--limit with --tune"),
+        (["--tune", "pairs.tsv", "--noise", "n.json", "--number", "3"], "--number with --tune"),
+        (["--tune", "pairs.tsv", "--noise", "n.json", "--restarts", "3"], "--restarts with --tune"),
+        (["--tune", "pairs.tsv", "--noise", "n.json", "--chain", "gibbs"], "--chain with --tune"),
+        (["--tune", "pairs.tsv", "--noise", "."], "--noise . is a folder; give a file"),
+        (["--tune", "pairs.tsv", "--held-out", "pairs.tsv", "--caution", "1", "--noise", "n.json"], "leave out one"),
         (["a", "--mix", "x"], "--mix x; allowed: numbers"),
         (["a", "--mix", "0.5,0.5"], "weights"),
         (["a", "--noise", "no.json"], "no.json cannot be read"),
@@ -93,3 +116,49 @@ def test_refusals(run: Path, call: Commands, words: list[str], says: str):
     Path("pairs.tsv").write_text("a\tb\n", "utf-8")
     assert says in call.refused("correct", run, *words)
     assert not Path("n.json").exists()
+
+
+def test_a_place_that_cannot_be_written_to(run: Path, call: Commands, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("foresay.cli.correcting.os.access", lambda place, mode, **rest: mode != os.W_OK)
+    assert "nothing can be written to" in call.refused("correct", run, "--tune", "pairs.tsv", "--noise", "n.json")
+
+
+def test_lines_that_cannot_be_corrected_stay(run: Path, call: Commands, tmp_path: Path):
+    text = "the cat sees a tree .\n\n日本語\nteh dog sees a fox .\n" + "a " * 501 + "\n"
+    (tmp_path / "text.txt").write_text(text, "utf-8")
+    for found, name in [
+        (call("correct", run, "-", given=text.encode()), "standard input"),
+        (call("correct", run, tmp_path / "text.txt"), str(tmp_path / "text.txt")),
+    ]:
+        shown = [line for line in found.out.splitlines() if not line.startswith("  -log P")]
+        assert found.code == 0
+        assert shown == ["the cat sees a tree .", "", "日本語", "[the] dog sees a fox .", "a " * 501]
+        first, second = found.error.splitlines()
+        assert first.startswith(f"{name} line 3 stays as it is: the run knows nothing in '日本語'")
+        assert second.startswith(f"{name} line 5 stays as it is: the text has 501 units")
+    piped = call("correct", run, "-", "--json", given=text.encode()).out.splitlines()
+    assert len(piped) == 5 and json.loads(piped[1])["text"] == "" and "empty" in json.loads(piped[1])["note"]
+
+
+def test_a_misspelt_word_alone(run: Path, call: Commands):
+    assert call("correct", run, "teh").out.startswith("[the]\n")
+    assert "knows nothing" in call.refused("correct", run, "日本語")
+
+
+def test_pairs_that_cannot_be_corrected_are_named(run: Path, call: Commands, tmp_path: Path):
+    pairs, noise = tmp_path / "odd.tsv", tmp_path / "noise.json"
+    pairs.write_text("the cat ses a tree .\tthe cat sees a tree .\n\n日本\t日本語\nteh cat\tthe cat sees\n", "utf-8")
+    measured = call("correct", run, "--pairs", pairs)
+    assert measured.code == 0 and "sentences    3, of them wrong 3, changed 2" in measured.out
+    assert f"{pairs} line 3 counts as unchanged: the run knows nothing" in measured.error
+    assert "mended       33.33 % (95 % interval 6.15 to 79.23) of the wrong sentences" in measured.out
+    tuned = call("correct", run, "--tune", pairs, "--held-out", pairs, "--noise", noise)
+    assert tuned.code == 0 and f"{pairs} line 3 counts as unchanged" in tuned.error
+    assert "1 of 3 pairs have more words on one side" in tuned.error and "from 2 pairs" in tuned.error
+
+
+def test_a_noise_of_words_is_not_for_characters(run: Path, call: Commands, tmp_path: Path):
+    noise = tmp_path / "noise.json"
+    call("correct", run, "--tune", run.parent / "pairs.tsv", "--noise", noise)
+    noise.write_text(noise.read_text("utf-8").replace('"word"', '"character"'), "utf-8")
+    assert "a noise model of characters and a run by words" in call.refused("correct", run, "teh", "--noise", noise)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from foresay.train.evaluate import Measured
     from foresay.train.overlap import Overlap
 
+ENDS = (".txt", ".md", ".tsv", ".csv", ".json", ".jsonl", ".gz", ".xz", ".bz2", ".zst", ".zip")
+BEGINS = ("./", "../", "/", "~/")
+
 
 @app.command("eval")
 def evaluate(
@@ -121,16 +124,30 @@ def sides(line: str) -> tuple[str, str]:
 
 def read_lines(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a pipe, of files, or the texts themselves; read one by one."""
+    return (line for _, line in placed_lines(texts))
+
+
+def placed_lines(texts: Iterable[str]) -> Iterator[tuple[str | None, str]]:
+    """The same, each with where it stands: `FILE line 3`; None for a text itself."""
     for text in texts:
         if text == "-":
-            yield from lines_of(sys.stdin, "standard input")
+            yield from _numbered(sys.stdin, "standard input")
         elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
             with Path(text).open(encoding="utf-8-sig") as file:
-                yield from lines_of(file, text)
-        elif text.endswith((".txt", ".md")) or ("/" in text and " " not in text):
+                yield from _numbered(file, text)
+        elif is_path(text):
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
-            yield text
+            yield None, text
+
+
+def is_path(text: str) -> bool:
+    """Whether a text that names no file was plainly meant to: by how it ends, or begins."""
+    return text.lower().endswith(ENDS) or (text.startswith(BEGINS) and not any(map(str.isspace, text)))
+
+
+def _numbered(file: TextIO, name: str) -> Iterator[tuple[str, str]]:
+    return ((f"{name} line {number}", line) for number, line in enumerate(lines_of(file, name), 1))
 
 
 def lines_of(file: TextIO, name: str) -> Iterator[str]:

@@ -66,7 +66,7 @@ def test_every_move_of_metropolis(scorer, mix):
 def test_single_kinds_of_move(scorer, kinds):
     made = posterior(scorer, EDITS)
     lengths = [2] if "swap" in kinds else range(1, 6)
-    assert variation(made, "metropolis", exact(made, lengths), Moves(made, kinds, 0.5)) < 0.03
+    assert variation(made, "metropolis", exact(made, lengths), Moves(made, kinds, 0.5), steps=40_000) < 0.03
 
 
 @pytest.mark.parametrize("chain", ["informed", "gibbs"])
@@ -126,3 +126,35 @@ def test_a_model_that_sees_both_sides(chain, mix):
 def test_both_kinds_of_models_do_not_mix():
     with pytest.raises(UserError, match=r"small sees both sides and others do not; .* give one kind"):
         Scorer([SmallRun(), SeeingRun()])
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        ({"chain": "bogus"}, "chain='bogus'; allowed: informed, gibbs, metropolis"),
+        ({"sweeps": 0}, "sweeps=0"),
+        ({"restarts": -1}, "restarts=-1"),
+        ({"restarts": "x"}, "restarts='x'"),
+        ({"patience": 0}, "patience=0"),
+        ({"hot": -1.0}, "hot=-1.0, cold=0.2"),
+        ({"cold": 2.0}, "cold=2.0"),
+        ({"hot": float("nan")}, "hot=nan"),
+    ],
+)
+def test_annealings_that_make_no_sense(wrong, says):
+    with pytest.raises(UserError, match=says):
+        Annealing(**wrong)
+
+
+def test_no_two_seeds_share_a_restart(scorer, monkeypatch):
+    seen = []
+
+    class Draw(random.Random):
+        def __init__(self, seed):
+            super().__init__(seed)
+            seen.append(self.random())
+
+    monkeypatch.setattr("foresay.decode.correct.chain.random.Random", Draw)
+    for seed in (1, 2, -1):
+        anneal(posterior(scorer, SUBSTITUTIONS), Annealing(restarts=1200, sweeps=1, patience=1), seed)
+    assert len(set(seen)) == len(seen) == 3 * 1201

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import itertools
-import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from foresay import start
 from foresay.decode.correct.chain import Annealing
-from foresay.decode.correct.corrector import Corrector, default_noise
+from foresay.decode.correct.corrector import Corrector
 from foresay.decode.correct.keyboard import Keyboard
 from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.noise import Noise, Rates
 from foresay.decode.correct.pairs import Pair
 from foresay.decode.correct.scorer import Scorer
+from foresay.decode.correct.usual import default_noise
 from foresay.errors import UserError
 from foresay.models.mixture import Mixture
 from foresay.run import Run, load
 from foresay.train.progress import Watch
-from tests.decode.correct.conftest import SmallRun, log_p
+from tests.decode.correct.conftest import SmallRun
 
 LINES = [f"the {a} sees the {b} and then the {c} runs ." for a, b, c in itertools.permutations(
     ["small cat", "old dog", "red bird", "river", "tree", "house"], 3)]  # fmt: skip
@@ -32,39 +31,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("correct")
     (place / "text.txt").write_text("\n".join(LINES) + "\n", "utf-8")
     data = {"train": str(place / "text.txt"), "unit": "line"}
-    for tokens in ("blanks", "characters", "subwords"):
-        settings = {"kind": tokens} | ({"size": 300} if tokens == "subwords" else {})
-        recipe = {"task": "ngram", "order": 4, "data": data, "tokens": settings}
-        start.train(recipe, out=place / tokens, device="cpu", watch=Watch())
+    small = {"normalise": {"lowercase": True}}
+    kinds = {
+        "blanks": {},
+        "characters": {},
+        "subwords": {"size": 300},
+        "small-blanks": small,
+        "small-characters": small,
+    }
+    for name, settings in kinds.items():
+        tokens = {"kind": name.removeprefix("small-"), **settings}
+        recipe = {"task": "ngram", "order": 4, "data": data, "tokens": tokens}
+        start.train(recipe, out=place / name, device="cpu", watch=Watch())
     return place
 
 
 def runs(folder: Path, *names: str) -> list:
     return [load(folder / name, "cpu") for name in names]
-
-
-def test_scores_are_those_of_the_table(scorer):
-    texts = ["a", "abc", "ccab", "ba"]
-    found = scorer.log_probs([tuple(text) for text in texts])
-    assert found == pytest.approx([log_p(text) for text in texts], abs=1e-5)
-    assert scorer.expected(("a",)) == pytest.approx(np.array([0.1, 0.5, 0.1]) / 0.7, abs=1e-6)
-
-
-def test_an_unknown_character_costs_its_spelling(scorer, run):
-    alone = float(run.model.score(run.model.log_probs.new_tensor([[1, 3]]).long())[0].sum())
-    assert scorer.log_probs([("z",)])[0] == pytest.approx(alone - math.log(3))
-
-
-def test_runs_are_mixed_by_token():
-    one, other = SmallRun(), SmallRun()
-    other.model.log_probs = other.model.log_probs.roll(0)
-    other.model.log_probs = (other.model.log_probs.exp() * 0.5).log()
-    mixed = Scorer([one, other], [0.25, 0.75])
-    assert mixed.log_probs([tuple("ab")])[0] == pytest.approx(log_p("ab") + 3 * math.log(0.25 + 0.375), abs=1e-5)
-    assert mixed.expected(()).sum() == pytest.approx(1)
-    for wrong in ([0.5], [0.5, 0.6], [-1.0, 2.0]):
-        with pytest.raises(UserError, match="sum to 1"):
-            Scorer([one, other], wrong)
 
 
 def test_words_are_changed_in_place(folder):
@@ -89,9 +72,15 @@ def test_letters_are_put_in_left_out_and_exchanged(folder, wrong, right):
     assert found.text == text and len(found.changes) in (1, 2)
 
 
+def test_two_edits_are_two_changes_though_the_length_stays(folder):
+    text = "the tree sees the river and then the house runs ."
+    found = Corrector(runs(folder, "characters")).correct(text.replace("river", "rver").replace("house", "hhouse"))
+    assert found.text == text and [(one.before, one.after) for one in found.changes] == [("", "i"), ("h", "")]
+
+
 @pytest.mark.parametrize("chain", ["gibbs", "metropolis"])
 def test_chains_that_meet_a_place_by_chance(folder, chain):
-    corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0, patience=8))
+    corrector = Corrector(runs(folder, "characters"), annealing=Annealing(chain, restarts=0))
     assert corrector.correct("the trree sees the river .").text == "the tree sees the river ."
 
 
@@ -111,14 +100,14 @@ def test_learning_and_choosing(folder):
     pairs = [Pair(line.replace("sees", "seez"), line) for line in LINES[:6]]
     corrector = Corrector(runs(folder, "characters"))
     corrector.learn(pairs, [])
-    assert corrector.noise.counted.mistaken == {"s": {"z": 6}} and not corrector.noise.rates.edits
+    assert corrector.noise.counted.mistaken == {"s": {"z": 6}} and corrector.noise.rates.edits
     tried = corrector.choose([Pair(LINES[9].replace("sees", "seez"), LINES[9])])
     assert max(one["correction"]["f1"] for one in tried) == 1.0
     assert corrector.judge(Pair(LINES[8].replace("sees", "seez"), LINES[8])).mended
     kept, unit = corrector.saved_noise()
     assert unit == "character" and kept is corrector.noise
     words = Corrector(runs(folder, "blanks"))
-    words.learn(pairs)
+    assert words.learn([*pairs, Pair("the tree runs", "the trees run .")]) == 6
     assert words.noise.letters.counted.mistaken == {"s": {"z": 6}} and words.saved_noise()[1] == "word"
 
 
@@ -177,3 +166,84 @@ def test_word_vectors_are_no_language_model():
     run.model.sequence = False
     with pytest.raises(UserError, match="small is no language model"):
         Corrector([run])
+
+
+@pytest.mark.parametrize("name, other", [("blanks", "character"), ("characters", "word")])
+def test_a_noise_of_other_units(folder, name, other):
+    with pytest.raises(UserError, match=f"a noise model of {other}s and a run by"):
+        Corrector(runs(folder, name), Noise([], Rates(), unit=other))
+
+
+def test_a_few_pairs_leave_possible_what_they_do_not_show(folder):
+    corrector = Corrector(runs(folder, "characters"))
+    corrector.learn([Pair(LINES[0].replace("sees", "seez"), LINES[0])])
+    text = "the tree sees the river and then the house runs ."
+    for wrong in ("rver", "rivver", "rievr"):
+        assert corrector.correct(text.replace("river", wrong)).text == text
+
+
+def test_nothing_to_learn_from(folder):
+    with pytest.raises(UserError, match="no pair has as many words"):
+        Corrector(runs(folder, "blanks")).learn([Pair("a b", "ab")])
+
+
+@pytest.mark.parametrize("text, becomes", [("smal", "small"), ("riber", "river"), ("hous", "house")])
+def test_a_misspelt_word_alone(folder, text, becomes):
+    assert Corrector(runs(folder, "blanks")).correct(text).text == becomes
+
+
+@pytest.mark.parametrize("wrong, right", [("TEH", "THE"), ("Teh", "The"), ("teh", "the"), ("THE", "THE")])
+@pytest.mark.parametrize("name", ["small-blanks", "small-characters"])
+def test_a_run_of_small_letters_mends_large_ones(folder, name, wrong, right):
+    end = " small cat sees the River and then the house runs ."
+    found = Corrector(runs(folder, name)).correct(wrong + end)
+    assert found.text == right + end and len(found.changes) == (wrong != right)
+
+
+def test_a_blank_left_out(folder):
+    corrector = Corrector(runs(folder, "blanks"))
+    text = "the small cat sees the old dog and then the tree runs ."
+    found = corrector.correct(text.replace("the old", "theold"), number=2)
+    assert found.text == text and found.marked() == text.replace("the old", "[the old]")
+    assert found.after == pytest.approx(corrector.correct(text).before)
+    assert corrector.judge(Pair(text.replace("the old", "theold"), text)).mended
+
+
+@pytest.mark.parametrize("wrong", [{"number": 0}, {"number": "x"}, {"seed": "x"}, {"seed": None}])
+def test_bad_settings(folder, wrong):
+    with pytest.raises(UserError, match=f"{next(iter(wrong))}=.*; allowed"):
+        Corrector(runs(folder, "blanks")).correct("the cat", **wrong)
+
+
+@pytest.mark.parametrize("text", [None, 5, ["the"]])
+def test_what_is_no_text(folder, text):
+    (run,) = runs(folder, "blanks")
+    with pytest.raises(UserError, match=r"text=.*; allowed"):
+        Corrector([run]).correct(text)
+    if text != ["the"]:
+        with pytest.raises(UserError, match=r"texts=.*; allowed"):
+            run.correct(text)
+
+
+@pytest.mark.parametrize("given", [[], 5, [5], SmallRun(), "run"])
+def test_what_are_no_runs(given):
+    with pytest.raises(UserError, match=r"runs=.*; allowed: a list of one run or more"):
+        Corrector(given)
+
+
+@pytest.mark.parametrize(
+    "settings, says",
+    [({"weights": 5}, "weights=5"), ({"weights": ["x"]}, "weights="), ({"noise": "n.json"}, "noise='n.json'")],
+)
+def test_what_is_no_setting(settings, says):
+    with pytest.raises(UserError, match=f"{says}.*; allowed"):
+        Corrector([SmallRun()], **settings)
+
+
+def test_pairs_that_cannot_be_corrected_stay(folder):
+    corrector = Corrector(runs(folder, "characters"))
+    for wrong in ("日本", "a" * 501):
+        found = corrector.judge(Pair(wrong, "the cat"))
+        assert tuple(found.output) == tuple(wrong) and found.is_wrong and not found.changed
+    tried = corrector.choose([Pair("日本", "日木")])
+    assert all(one["changed"] == 0 for one in tried)

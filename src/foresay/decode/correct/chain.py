@@ -2,7 +2,7 @@
 
     metropolis   propose a change, accept it with min(1, pi(Y)^(1/T) q(X|Y) / pi(X)^(1/T) q(Y|X))
     gibbs        a place at random, a unit for it from its conditional, exact over the choices of that place; where the
-                 noise leaves out, puts in or exchanges, every other step is Metropolis' for that
+                 noise leaves out, puts in or exchanges, a coin is tossed before each step for one of Metropolis'
     informed     q(Y|X) in proportion to sqrt(pi(Y)^(1/T)) over all neighbours of X (Zanella 2017), accepted as above
 
 At T = 1 each leaves pi as it is. As T falls to 0 the informed chain climbs to the best neighbour, and stays when there
@@ -20,9 +20,12 @@ import numpy as np
 
 from foresay.decode.correct.moves import Moves, drawn
 from foresay.decode.correct.posterior import Posterior, Units
+from foresay.errors import UserError
+from foresay.parts import Count, Size, fits
 
 Step = Callable[[Units, float, random.Random], Units]
 KINDS = ("informed", "gibbs", "metropolis")
+CHANCE = 20  # the others meet the right place and unit by chance: so many times the patience
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Annealing:
     """`chain` climbs from what was observed at T = 0 until `patience` sweeps in a row have found nothing better; then,
     `restarts` times, it is shaken for `sweeps` sweeps while T falls from `hot` to `cold` in equal ratios, and climbs.
 
-    A sweep is one step of the informed chain, and a step for each unit of the others.
+    A sweep is one step of the informed chain, and a step for each unit of the others; they have 20 times the patience.
     """
 
     chain: str = "informed"
@@ -39,6 +42,15 @@ class Annealing:
     cold: float = 0.2
     restarts: int = 1
     patience: int = 1
+
+    def __post_init__(self) -> None:
+        if self.chain not in KINDS:
+            raise UserError(f"chain={self.chain!r}; allowed: {', '.join(KINDS)}")
+        for name, kind in {"sweeps": Size, "restarts": Count, "patience": Size}.items():
+            fits(kind, getattr(self, name), name)
+        hot, cold = fits(float, self.hot, "hot"), fits(float, self.cold, "cold")
+        if not 0 < cold <= hot:
+            raise UserError(f"hot={hot}, cold={cold}; allowed: temperatures above 0, cold at most hot")
 
 
 def step_of(posterior: Posterior, chain: str, moves: Moves | None = None) -> Step:
@@ -112,12 +124,13 @@ def anneal(posterior: Posterior, annealing: Annealing, seed: int = 1) -> Units:
     """The best sequence that the chains have come to; what was observed, where nothing is better."""
     start = best = posterior.observed
     sweep = _sweep_of(posterior, annealing.chain)
+    patience = annealing.patience * (1 if annealing.chain == "informed" else CHANCE)
     for restart in range(1 + annealing.restarts):
-        draw, x = random.Random(seed * 1000 + restart), start
+        draw, x = random.Random(f"{seed} {restart}"), start  # Python hashes the text: no two pairs meet
         # the first goes straight up; the others are shaken first
         for temperature in _falling(annealing) if restart else ():
             x = sweep(x, temperature, draw)
-        found = _climb(posterior, sweep, x, draw, annealing.patience)
+        found = _climb(posterior, sweep, x, draw, patience)
         best = found if posterior.log(found) > posterior.log(best) else best
     return best
 

@@ -33,9 +33,10 @@ class Keyboard(Confusions):
         self.near = {}
         for key, at in places.items():
             beside = [other for other, place in places.items() if other != key and _apart(at, place) <= REACH]
-            for name, own in {key: beside, key.upper(): [other.upper() for other in beside]}.items():
-                if len(name) == 1:
-                    self.near[name] = [other for other in own if other in known]
+            for shift in (str, str.upper):  # a key without a capital stands beside both
+                name, own = shift(key), dict.fromkeys(map(shift, beside))
+                found = self.near.setdefault(name, [])
+                found += [other for other in own if other in known and other not in found]
 
     def of(self, unit: str) -> Sequence[str]:
         return self.near.get(unit, ())

@@ -12,11 +12,12 @@ Beside that the sentences that are merely changed where something is wrong, and 
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from foresay.decode.correct.align import align
 
 RULE = (
     "by sentence: wrong = the pair differs, changed = output differs from input; correction = a wrong sentence whose "
@@ -52,35 +53,27 @@ class Judged:
 
 def places(before: Sequence[str], after: Sequence[str]) -> frozenset[int]:
     """The places of `before` that are not the same after; a gap where something is put in counts as the next place."""
-    if len(before) == len(after):
-        return frozenset(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
-    return frozenset(
-        i for low, high, _, _ in changes(before, after) for i in range(low, max(high, low + 1))
-    )  # fmt: skip
-
-
-def changes(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """Stretches that differ: begin and end before, begin and end after."""
-    blocks = difflib.SequenceMatcher(None, list(before), list(after), autojunk=False).get_opcodes()
-    return [(a, b, c, d) for tag, a, b, c, d in blocks if tag != "equal"]
+    return frozenset(i for one in align(before, after) for i in range(one.low, max(one.high, one.low + 1)))
 
 
 def measure(judged: Iterable[Judged]) -> dict[str, Any]:
-    """All figures and the counts behind them."""
+    """All figures and the counts behind them, and the 95 % intervals (Wilson) of recall and of the false-alarm rate."""
     found = list(judged)
     wrong, changed = sum(one.is_wrong for one in found), sum(one.changed for one in found)
     alarms = sum(one.changed and not one.is_wrong for one in found)
-    right = len(found) - wrong
+    right, mended = len(found) - wrong, sum(one.mended for one in found)
     single = _singles(found)
     return {
         "sentences": len(found),
         "wrong": wrong,
         "changed": changed,
         "detection": scores(sum(one.detected for one in found), changed, wrong),
-        "correction": scores(sum(one.mended for one in found), changed, wrong),
+        "correction": scores(mended, changed, wrong),
         "changes": scores(*single),
         "false_alarms": alarms,
         "false_alarm_rate": alarms / right if right else None,
+        "mended_interval": wilson(mended, wrong),
+        "false_alarm_interval": wilson(alarms, right),
         "rule": RULE,
     }
 
@@ -93,7 +86,7 @@ def scores(hits: int, given: int, wanted: int) -> dict[str, Any]:
 
 
 def _singles(found: Sequence[Judged]) -> tuple[int, int, int]:
-    """Changes that are right, changes made, changes wanted: each a stretch and what it became."""
+    """Changes that are right, changes made, changes wanted: each a place and what it became."""
     hits = given = wanted = 0
     for one in found:
         made, meant = (_spelt(one.wrong, after) for after in (one.output, one.right))
@@ -102,9 +95,13 @@ def _singles(found: Sequence[Judged]) -> tuple[int, int, int]:
 
 
 def _spelt(before: Sequence[str], after: Sequence[str]) -> set[tuple[int, int, tuple[str, ...]]]:
-    if len(before) == len(after):
-        return {(i, i + 1, (b,)) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b}
-    return {(low, high, tuple(after[begin:end])) for low, high, begin, end in changes(before, after)}
+    found: set[tuple[int, int, tuple[str, ...]]] = set()
+    for one in align(before, after):
+        if one.is_swap:
+            found |= {(one.low + n, one.low + n + 1, (after[one.begin + n],)) for n in (0, 1)}
+        else:
+            found.add((one.low, one.high, tuple(after[one.begin : one.end])))
+    return found
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -41,6 +41,10 @@ class Moves:
         rates = posterior.noise.rates
         able = {"substitution": True, "insertion": rates.delete, "deletion": rates.insert, "swap": rates.swap}
         self.posterior, self.mix = posterior, mix
+        self.makers: dict[str, Callable[[Units, random.Random], Proposal | None]] = {
+            "substitution": self._substitution, "insertion": self._insertion, "deletion": self._deletion,
+            "swap": self._swap,
+        }  # fmt: skip
         self.kinds = list(kinds) if kinds is not None else [kind for kind in KINDS if able[kind]]
         self.scorer = posterior.scorer
         self.rows = {unit: row for row, unit in enumerate(self.scorer.units)}
@@ -48,8 +52,7 @@ class Moves:
 
     def propose(self, x: Units, draw: random.Random) -> Proposal | None:
         """A change of x; None where there is no such change from here."""
-        kind = draw.choice(self.kinds)
-        return getattr(self, f"_{kind}")(x, draw)
+        return self.makers[draw.choice(self.kinds)](x, draw)
 
     def _substitution(self, x: Units, draw: random.Random) -> Proposal:
         i = draw.randrange(len(x))

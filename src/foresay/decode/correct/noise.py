@@ -3,22 +3,30 @@
     P(x | x) = 1 - e_x                                                    left alone
     P(o | x) = e_x (c(x, o) + strength base(o | x)) / (c(x) + strength)    mistaken
     base(o | x) = Σ_s share_s [o in set_s(x)] / |set_s(x)| + share_any / V
-    e_x = exp(-caution) (c(x) + strength wrong) / (n(x) + strength)
+    e_x = exp(-caution) (c(x) + strength wrong) / (n(x) + strength), at most 0.999
 
 c counts mistakes in pairs, n how often x was meant there; without pairs both are 0. A source whose set of x is empty
-leaves its share to `any`. Beside that a unit may be left out (`delete`), another put in before it (`insert`), and two
-neighbours exchanged (`swap`): see channel.py.
+leaves its share to `any`. Besides x there are V units that may be observed: the V - 1 other known ones, and all unknown
+ones, which count as one; over these P sums to one. (From an unknown x all V known ones are others: V + 1 then.)
+
+Beside that a unit may be left out (`delete`), another put in before it (`insert`), and two neighbours exchanged
+(`swap`), each exp(-caution) times as often as `rates` says: see channel.py.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foresay.decode.correct.confusions import Confusions
+from foresay.errors import UserError
 
 ANY = "any"
+MOST = 0.999  # of a rate: something is left alone, however bold the caution
+BOLDEST = 100.0  # caution lies between -100 and 100 nats
+HEAVIEST = 100.0  # and weight below this
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,13 @@ class Rates:
     def edits(self) -> bool:
         """Whether the number or the order of units may change."""
         return bool(self.insert or self.delete or self.swap)
+
+    def times(self, factor: float) -> Rates:
+        """All of them so many times as often; one unit meets at most one mistake, so they stay below 1 together."""
+        lost = (self.delete + self.swap) * factor
+        both = factor * min(1.0, MOST / lost) if lost else factor
+        wrong, insert = min(self.wrong * factor, MOST), min(self.insert * factor, MOST)
+        return Rates(wrong, insert, self.delete * both, self.swap * both)
 
 
 @dataclass(frozen=True)
@@ -56,24 +71,31 @@ class Noise:
         strength: float = 20.0,
         weight: float = 1.0,
         caution: float = 0.0,
+        unit: str = "",
     ):
         self.confusions, self.rates, self.counted, self.strength = list(confusions), rates, counted, strength
-        self.weight, self.caution = weight, caution
+        self.weight, self.caution = checked_use(weight, caution)
+        self.cautious = rates.times(math.exp(-self.caution))
+        self.unit = unit  # what it counted, `character` or `word`; "" where that was not said
         equal = {source.part_name: 0.9 / len(self.confusions) for source in self.confusions}
         self.shares = dict(shares) if shares is not None else equal | {ANY: 1 - sum(equal.values())}
         self.units: list[str] = []
-
-    def build(self, units: Sequence[str]) -> Noise:
-        """Tells which units there are; the noise itself."""
-        self.units = list(dict.fromkeys([*units, *self.counted.meant, *self.counted.mistaken]))
-        self.known = frozenset(units)
-        for source in self.confusions:
-            source.build(self.units)
-        self._ranks = {unit: rank for rank, unit in enumerate(self.units, 1)}
+        self.known: frozenset[str] = frozenset()
+        self._ranks: dict[str, int] = {}
         self._logs: dict[tuple[str, str], float] = {}
         self._candidates: dict[str, dict[str, float]] = {}
         self._sets: dict[str, list[frozenset[str]]] = {}
         self._backwards: dict[str, list[str]] = {}
+
+    def build(self, units: Sequence[str]) -> Noise:
+        """Tells which units there are; the noise itself."""
+        seen = (wrong for own in self.counted.mistaken.values() for wrong in own)
+        self.units = list(dict.fromkeys([*units, *self.counted.meant, *self.counted.mistaken, *seen]))
+        self.known = frozenset(units)
+        for source in self.confusions:
+            source.build(self.units)
+        self._ranks = {unit: rank for rank, unit in enumerate(self.units, 1)}
+        self._logs, self._candidates, self._sets, self._backwards = {}, {}, {}, {}
         for right, wrongs in self.counted.mistaken.items():
             for wrong in wrongs:
                 self._backwards.setdefault(wrong, []).append(right)
@@ -81,12 +103,12 @@ class Noise:
 
     def using(self, *, weight: float | None = None, caution: float | None = None) -> Noise:
         """The same noise with another weight of the language model, or another caution."""
-        new = Noise(
-            self.confusions, self.rates, self.shares, self.counted, self.strength,
-            self.weight if weight is None else weight, self.caution if caution is None else caution,
-        )  # fmt: skip
-        new.units, new.known, new._sets, new._backwards = self.units, self.known, self._sets, self._backwards
-        new._logs, new._candidates, new._ranks = {}, {}, self._ranks
+        new = copy.copy(self)
+        new.weight, new.caution = checked_use(
+            self.weight if weight is None else weight, self.caution if caution is None else caution
+        )
+        new.cautious = new.rates.times(math.exp(-new.caution))
+        new._logs, new._candidates = {}, {}
         return new
 
     def log_sub(self, right: str, observed: str) -> float:
@@ -100,7 +122,7 @@ class Noise:
         times = self.counted.mistaken.get(right, {})
         wrong, meant = sum(times.values()), self.counted.meant.get(right, 0)
         error = (wrong + self.strength * self.rates.wrong) / (meant + self.strength) * math.exp(-self.caution)
-        error = min(error, 0.999)
+        error = min(error, MOST)
         if right == observed:
             return math.log1p(-error)
         mass = error * (times.get(observed, 0) + self.strength * self.base(right, observed)) / (wrong + self.strength)
@@ -117,7 +139,7 @@ class Noise:
                 left += share
             elif observed in own:
                 found += share / len(own)
-        return found + left / max(len(self.units), 1)
+        return found + left / max(len(self.units) + (right not in self._ranks), 1)
 
     def candidates(self, observed: str) -> dict[str, float]:
         """What may have been meant: the unit itself and all that a set or a count joins with it, likeliest first.
@@ -133,3 +155,12 @@ class Noise:
                 observed: self.log_sub(observed, observed), **{right: logs[right] for right in ordered}
             }  # fmt: skip
         return self._candidates[observed]
+
+
+def checked_use(weight: float, caution: float) -> tuple[float, float]:
+    """How a noise is used beside a language model, refused where it makes no sense."""
+    if not 0 < weight < HEAVIEST:
+        raise UserError(f"weight={weight}; allowed: above 0, and below {HEAVIEST:g}")
+    if not -BOLDEST <= caution <= BOLDEST:
+        raise UserError(f"caution={caution}; allowed: {-BOLDEST:g} to {BOLDEST:g} nats")
+    return weight, caution

@@ -19,10 +19,15 @@ class Pair:
 
 def read_pairs(paths: Sequence[str | Path]) -> list[Pair]:
     """The pairs of all files, in order."""
-    return [pair for path in paths for pair in _read(Path(path).expanduser())]
+    return [pair for _, pair in placed_pairs(paths)]
 
 
-def _read(path: Path) -> list[Pair]:
+def placed_pairs(paths: Sequence[str | Path]) -> list[tuple[str, Pair]]:
+    """The same, each with where it stands: `FILE line 3`."""
+    return [one for path in paths for one in _read(Path(path).expanduser())]
+
+
+def _read(path: Path) -> list[tuple[str, Pair]]:
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -39,7 +44,7 @@ def _read(path: Path) -> list[Pair]:
                 f"{path} line {number} has {len(columns)} columns{' and an empty one' if len(columns) == 2 else ''}; "
                 "allowed: two, wrong TAB right: mend the line"
             )
-        found.append(Pair(*columns))
+        found.append((f"{path} line {number}", Pair(*columns)))
     if not found:
         raise UserError(f"{path} has no pairs; give wrong TAB right, one a line")
     return found

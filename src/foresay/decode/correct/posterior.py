@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
-from foresay.decode.correct.channel import Channel
+from foresay.decode.correct.channel import Channel, UnitNoise
 from foresay.decode.correct.scorer import Scorer
 
 Units = tuple[str, ...]
@@ -22,7 +21,9 @@ KEPT = 400  # sequences whose neighbours are remembered
 class Posterior:
     """pi over sequences of units, given what was observed."""
 
-    def __init__(self, scorer: Scorer, noise: Any, observed: Sequence[str], *, most: int = MOST, guesses: int = 0):
+    def __init__(
+        self, scorer: Scorer, noise: UnitNoise, observed: Sequence[str], *, most: int = MOST, guesses: int = 0
+    ):
         self.scorer, self.noise, self.observed = scorer, noise, tuple(observed)
         self.channel, self.weight = Channel(noise, observed), noise.weight
         self.most, self.guesses = most, guesses

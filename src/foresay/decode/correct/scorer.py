@@ -10,6 +10,7 @@ know is <unk>, which stands for all of them; which one it is costs
                                 -log V                              a character
 
 so that an unknown word has no easier way to be likely than a known one. Several runs are mixed token by token.
+A unit of several words (`the cat`, for `thecat`) is as likely as its words.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from foresay.errors import UserError
+from foresay.parts import fits
 from foresay.text.tokens import SPECIALS, STOP, UNK
 
 AT_ONCE = 1 << 15  # tokens scored in one batch
@@ -30,12 +34,47 @@ KEPT = 1 << 18  # log-probabilities that are remembered
 WORDS = ("words", "blanks")
 
 
+class SequenceModel(Protocol):
+    """What is asked of a run's model."""
+
+    sequence: bool
+    causal: bool
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def eval(self) -> Any: ...
+
+    def score(self, ids: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Any]: ...
+
+
+class LanguageRun(Protocol):
+    """What is asked of a run; `foresay.load` gives one."""
+
+    @property
+    def folder(self) -> str | Path: ...
+
+    @property
+    def tokens(self) -> Any: ...  # of one of the kinds of foresay.text, with their own ways to split
+
+    @property
+    def model(self) -> SequenceModel: ...
+
+    @property
+    def ends_count(self) -> bool: ...
+
+    @property
+    def context(self) -> Any: ...  # int or None; a checker of types takes a cached property for neither
+
+    def expect(self, before: str, after: str = "") -> Tensor: ...
+
+
 class Scorer:
     """Runs as one judge of sentences in units."""
 
-    def __init__(self, runs: Sequence[Any], weights: Sequence[float] | None = None):
+    def __init__(self, runs: Sequence[LanguageRun], weights: Sequence[float] | None = None):
         self.runs, self.tokens = list(runs), runs[0].tokens
-        self.kind = self.tokens.part_name
+        self.kind: str = self.tokens.part_name
         self.by_word = self.kind in WORDS
         for run in runs[1:]:
             if run.tokens.part_name != self.kind or self.kind not in (*WORDS, "characters"):
@@ -48,8 +87,15 @@ class Scorer:
                 raise UserError(
                     f"{both.folder} sees both sides and others do not; runs are mixed token by token: give one kind"
                 )
-        shares = list(weights) if weights is not None else [1 / len(runs)] * len(runs)
-        if len(shares) != len(runs) or min(shares) < 0 or abs(sum(shares) - 1) > 1e-6:
+            if run.ends_count != runs[0].ends_count:
+                counts, other = (run, runs[0]) if run.ends_count else (runs[0], run)
+                raise UserError(
+                    f"{counts.folder} was trained on lines and counts their ends, {other.folder} was not; runs are "
+                    "mixed token by token: train both with the same data.unit, such as line"
+                )
+        given = [1 / len(runs)] * len(runs) if weights is None else weights
+        shares = list(fits(list[float] | tuple[float, ...], given, "weights"))
+        if len(shares) != len(runs) or not min(shares) >= 0 or not abs(sum(shares) - 1) <= 1e-6:
             raise UserError(f"weights {shares}; allowed: {len(runs)} that are not negative and sum to 1")
         self.logs = [math.log(share) if share > 0 else -math.inf for share in shares]
         pieces = self.tokens.pieces(range(len(self.tokens)))
@@ -70,6 +116,22 @@ class Scorer:
         if self.by_word:
             return [word for chunk in text.split() for word in self.tokens.split(chunk)]
         return list(text)
+
+    def normal(self, unit: str) -> str:
+        """The unit as the run's normaliser leaves it; itself where that is not one unit."""
+        if self.tokens.normalise is None:
+            return unit
+        found = self.tokens.normalise(unit)
+        return found if self.split(found) == [found] else unit
+
+    @property
+    def lowers(self) -> bool:
+        """Whether the runs know small letters only."""
+        return self.tokens.normalise is not None and self.tokens.normalise("A") == "a"
+
+    def flat(self, units: Sequence[str]) -> tuple[str, ...]:
+        """Units of several words as their words."""
+        return tuple(word for unit in units for word in unit.split(" ")) if self.by_word else tuple(units)
 
     def join(self, units: Sequence[str]) -> str:
         return self.tokens.join(units) if self.by_word else "".join(units)
@@ -105,7 +167,7 @@ class Scorer:
         )  # fmt: skip
         return mixed.sum(1).tolist()
 
-    def _by_run(self, run: Any, variants: Sequence[tuple[str, ...]]) -> np.ndarray:
+    def _by_run(self, run: LanguageRun, variants: Sequence[tuple[str, ...]]) -> np.ndarray:
         """log P of each token (B, T); past a row's end 0, or 0 in the mixture of several."""
         run.model.eval()
         rows = run.tokens.encode_many([self.join(one) for one in variants])
@@ -119,7 +181,8 @@ class Scorer:
         found, _ = run.model.score(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
         found = found.double().cpu().numpy()
         for row, column in zip(*np.nonzero((ids == UNK) & mask), strict=True) if self.direct else ():
-            found[row, column] += self._spelling(variants[row][column]) if column < len(variants[row]) else 0.0
+            words = self.flat(variants[row])
+            found[row, column] += self._spelling(words[column]) if column < len(words) else 0.0
         return found
 
     def _spelling(self, unit: str) -> float:
@@ -146,7 +209,7 @@ class Scorer:
             self._expected[between] = total / total.sum()
         return self._expected[between]
 
-    def _ordered(self, run: Any, probs: np.ndarray) -> np.ndarray:
+    def _ordered(self, run: LanguageRun, probs: np.ndarray) -> np.ndarray:
         """What a run gives each unit of the first one."""
         if run is self.runs[0]:
             return probs[len(SPECIALS) :]

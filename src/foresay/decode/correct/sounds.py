@@ -3,7 +3,8 @@
 Sounds are the syllables of the library pypinyin, tones left out; a character with several readings has them all. Two
 syllables are near where they are one after the mergers that many speakers make:
 
-    zh -> z, ch -> c, sh -> s      l -> n, r -> n, h -> f      ang -> an, eng -> en, ing -> in, ong -> eng
+    zh -> z, ch -> c, sh -> s      l -> n, r -> n      ang -> an, eng -> en, ing -> in, ong -> eng
+    hua -> fa, huo -> fo, hui -> fei, hun -> fen       h before u and another vowel, as in 花 and 发, 会 and 费
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _SYLLABLE = re.compile(r"[a-zü]+")
 _MERGED = (
     (re.compile("^([zcs])h"), r"\1"),
     (re.compile("^[lr]"), "n"),
-    (re.compile("^hu(?=[a-z])"), "f"),
+    (re.compile("^hu(?=[ao])"), "f"),
+    (re.compile("^hu(?=[in])"), "fe"),
     (re.compile("ong$"), "en"),
     (re.compile("([aei]n)g$"), r"\1"),
 )
