@@ -125,7 +125,7 @@ SETTINGS = [
     ),
     ("encoder={kind: transformer, size: 8}", "train.batches=streams carries the state for ever", "packed"),
     (
-        "encoder={kind: transformer, size: 8, window: 9, positions: learnt}",
+        "encoder={kind: transformer, size: 8, attention: {window: 9}, positions: learnt}",
         "positions=learnt ends at 1024",
         "sinusoidal",
     ),

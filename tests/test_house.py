@@ -36,6 +36,7 @@ ORDER += [
     "decode",
     "models",
     "train",
+    "results",
     "translate",
     "run",
     "start",

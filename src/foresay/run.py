@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ from foresay.decode.correct.saved import read_noise
 from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
-from foresay.decode.search import Found, Limits, Search
+from foresay.decode.search import Limits, Search
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
@@ -40,6 +40,7 @@ from foresay.models.task import Task
 from foresay.own import CodeError
 from foresay.parts import Amount, Count, Size, fits, make
 from foresay.recipe import Recipe
+from foresay.results import Scored, Written
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
@@ -50,43 +51,6 @@ from foresay.translate import Translating
 Length = Annotated[int, Gt(0), Le(10_000_000)]
 Number = Annotated[int, Gt(0), Le(100_000)]
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
-
-
-@dataclass(frozen=True)
-class Scored:
-    """The score of one text: a log-probability (nats) for each token, <stop> too where the run counts it."""
-
-    text: str
-    tokens: list[str]
-    log_probs: list[float]
-    pseudo: bool = False  # each token given all others, by a model that sees both sides
-
-    @property
-    def nats(self) -> float:
-        """-log P of the text; of a model that sees both sides, minus its pseudo-log-likelihood."""
-        return 0.0 - math.fsum(self.log_probs)
-
-    @property
-    def perplexity(self) -> float:
-        return perplexity(self.nats / len(self.log_probs)) if self.log_probs else 1.0
-
-    def as_dict(self) -> dict[str, Any]:
-        spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
-        pseudo = {"pseudo": True} if self.pseudo else {}
-        return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, **pseudo, "tokens": spread}
-
-
-@dataclass(frozen=True)
-class Written:
-    """A text that a search found: its new tokens, and their log-probabilities and score."""
-
-    text: str
-    tokens: list[str]
-    found: Found
-
-    def as_dict(self) -> dict[str, Any]:
-        about = {"text": self.text, "score": self.found.score, "log_prob": self.found.log_prob}
-        return about | {"finished": self.found.finished, "tokens": self.tokens, "log_probs": self.found.log_probs}
 
 
 class Run:

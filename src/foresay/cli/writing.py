@@ -65,35 +65,35 @@ def generate(
     if loaded.model.conditional and not beam and temperature is None and filters == PLAIN:
         beam, alpha = 5, alpha or 1.0
     temperature = 1.0 if temperature is None else temperature
-    given = {"alpha": alpha, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
-    given |= {"until": until, "groups": groups != 1, "diversity": diversity is not None}
-    drawn = {"top-k": top_k, "top-p": top_p != 1, "min-p": min_p, "typical": typical != 1}
-    drawn |= {"repetition": repetition != 1, "seed": seed is not None}
+    how = {"alpha": alpha, "groups": groups, "until": until, "diversity": diversity}
+    given = how | {"groups": groups != 1, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
+    drawn = {name.replace("_", "-"): value != PLAIN[name] for name, value in filters.items()}
+    drawn |= {"seed": seed is not None}
     texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
     if beam:
-        from foresay.parts import make
-
         refuse({**drawn, "stop": stop}, f"--beam {beam}", "sampling")
-        if diversity is not None and groups == 1:
-            raise UserError("--diversity with one group; it is for --groups 2 and more")
-        if tree is not None:
-            check_picture(tree)
-        more = {} if diversity is None else {"diversity": diversity}
-        more |= {} if until is None else {"until": until}
-        search = make("search", {"kind": "beam", "width": beam, "best": number, "alpha": alpha,
-                                 "temperature": temperature, "groups": groups, **more})  # fmt: skip
+        search = beam_of(beam, number, temperature, how, tree)
         limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
         limits |= {"length": LENGTH} if length is None and not loaded.model.conditional else {}
         search_and_show(loaded, texts, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
         return
     refuse(given, "no --beam", "beam search: give --beam 5")
-    if temperature < 0:
-        raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     if temperature == 0:
         refuse(drawn, "--temperature 0", "sampling: give a temperature above 0")
-    sample_and_show(
-        loaded, texts, (temperature, filters), length, number, 1 if seed is None else seed, stop or [], as_json=as_json
-    )
+    seed = 1 if seed is None else seed
+    sample_and_show(loaded, texts, (temperature, filters), length, number, seed, stop or [], as_json=as_json)
+
+
+def beam_of(width: int, best: int, temperature: float, how: dict[str, Any], tree: Path | None) -> Search:
+    """The search, its settings checked, and the place of its picture too."""
+    from foresay.parts import make
+
+    if how["diversity"] is not None and how["groups"] == 1:
+        raise UserError("--diversity with one group; it is for --groups 2 and more")
+    if tree is not None:
+        check_picture(tree)
+    more = {name: value for name, value in how.items() if value is not None}
+    return make("search", {"kind": "beam", "width": width, "best": best, "temperature": temperature, **more})
 
 
 def sample_and_show(
@@ -110,6 +110,8 @@ def sample_and_show(
     from foresay.decode.sample import Greedy, Sample
 
     temperature, filters = how
+    if temperature < 0:
+        raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     decoder = Greedy() if temperature == 0 else Sample(temperature, **filters)
     more = {"number": number, "decoder": decoder, "seed": seed, "stop": stop}
     if run.model.conditional:
