@@ -35,7 +35,7 @@ from foresay.parts import Rate, part
 
 @part("output", "hierarchical")
 class Hierarchical(Output):
-    """A tree over the symbols: training takes O(log V) for a position."""
+    """A tree over the symbols: the loss of a position takes O(log V); gradients of the weights are dense."""
 
     wants_counts = True
     symbols: Sequence[str] | None = None  # the vocabulary, for words of `pretrained`; given before it is built
