@@ -230,7 +230,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in rows(task)}
-    assert len(reasons) == 7  # six, and None for what makes sense
+    assert len(reasons) == 8  # seven, and None for what makes sense
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])

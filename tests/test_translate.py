@@ -191,7 +191,8 @@ def test_commands(cipher, call, tmp_path):
     [
         (["generate"], "no source is given"),
         (["score", "abc"], "is no pair"),
-        (["look"], "no source is given"),
+        (["look"], "nothing to look at"),
+        (["look", "--pair", ""], "no source is given"),
         (["look", "--pair", "abc", "--out", "look.pdf"], "a picture ends in .svg or .png"),
         (["eval", "--data", "nothing.tsv"], "is no file"),
     ],

@@ -186,7 +186,9 @@ def test_begin_is_no_state(recipe):
     y, state = encoder(x)
     again, same_end = encoder(x, None, begin)
     same(again, y)
-    same_state(same_end, state)
+    if "rows" not in begin:  # a cache with room holds the same in another way
+        same_state(same_end, state)
+    same(follow_up(encoder, same_end), follow_up(encoder, state))
 
 
 @every_causal

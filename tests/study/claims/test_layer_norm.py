@@ -51,7 +51,7 @@ def test_the_four_kinds_are_what_they_say():
         encoder = build(kind, 2)
         encoder.positions = torch.nn.Module()
         encoder.positions.forward = lambda position: torch.zeros(())
-        encoder.positions.turned = lambda x, position: x
+        encoder.positions.turns = lambda position: None
         with torch.no_grad():
             for dense in (one for one in encoder.modules() if isinstance(one, torch.nn.Linear)):
                 dense.weight.zero_()

@@ -66,7 +66,7 @@ class Measured:
     lecture="002",
     sentence="Layer norm and residuals keep gradients in range.",
     rule=(
-        "spread: powers of ten between the largest and the smallest norm of the gradient at the blocks' inputs. Holds "
+        "spread: powers of ten between the largest and the smallest norm of the gradient at the blocks' inputs; holds "
         f"when its 95 % interval over seeds lies below {RANGE:g} with both, and above that interval and {RANGE:g} "
         "without residuals, without norm, and without both; does not hold when with both it lies above "
         f"{RANGE:g}, or without one of them below {RANGE:g}, in the full form only; else not decided. A Transformer of "
