@@ -23,6 +23,7 @@ from foresay.decode.given import alone
 from foresay.decode.graphed import Repeated, graphed, taken_over
 from foresay.decode.sample import Decoder
 from foresay.decode.search import NEVER, margin_for
+from foresay.kernels.switch import plain
 from foresay.text.tokens import PAD, STOP
 
 SELDOM = 16  # steps between two questions to a GPU
@@ -120,12 +121,22 @@ class Rows:
         log_probs = self.log_probs.index_fill(1, self.never, -torch.inf)
         noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
         chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
+        self._note(chosen, log_probs.gather(1, chosen[:, None])[:, 0], clear)
+        self.step += 1
+
+    def _note(self, chosen: Tensor, log_prob: Tensor, clear: Tensor) -> None:
+        """Goes to the texts; where nothing can follow, a text ends too."""
+        if chosen.is_cuda and not plain():
+            from foresay.kernels import choose_triton  # there is no Triton without a GPU
+
+            own = (self.alive, self.sure, self.texts, self.sizes, self.chosen)
+            choose_triton.note(chosen, log_prob, clear, *own, STOP, PAD)
+            return
         self.sure &= clear | ~self.alive
-        self.alive &= (chosen != STOP) & (log_probs.amax(1) > -torch.inf)  # where nothing can follow, a text ends too
+        self.alive &= (chosen != STOP) & (log_prob > -torch.inf)
         place = self.sizes.clamp(max=self.texts.shape[1] - 1)[:, None]
         self.texts.scatter_(1, place, torch.where(self.alive, chosen, PAD)[:, None])
         self.sizes += self.alive
-        self.step += 1
         self.chosen.copy_(chosen)
 
     def choose_and_go_on(self) -> None:

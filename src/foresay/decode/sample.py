@@ -22,6 +22,7 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay.decode.best import largest
+from foresay.kernels.switch import plain
 from foresay.parts import Count, Part, Rate, Share, part
 
 Mass = Annotated[float, Gt(0), Le(1)]
@@ -128,8 +129,17 @@ def _within(scores: Tensor, ranks: Tensor, mass: float, slack: float) -> Tensor:
 
 def first_of(scores: Tensor, margin: float) -> tuple[Tensor, Tensor]:
     """The place of the largest number of each row, the lowest among equals; whether it is ahead by the margin."""
-    chosen = scores.argmax(1)
+    chosen = _largest(scores)
     if not margin or scores.shape[1] < 2:
         return chosen, torch.ones_like(chosen, dtype=torch.bool)
     best = scores.topk(2, 1).values
     return chosen, (best[:, 1] == NONE) | (best[:, 0] - best[:, 1] > margin)
+
+
+def _largest(scores: Tensor) -> Tensor:
+    """The place of the largest number of each row; torch's own takes long for few rows of many on a GPU."""
+    if not scores.is_cuda or plain():
+        return scores.argmax(1)
+    from foresay.kernels import choose_triton  # there is no Triton without a GPU
+
+    return choose_triton.argmax(scores)[0]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from foresay.encode.block import Block, Memory
     from foresay.encode.transformer import Transformer
 
-THIN = 8  # rows that are few
 Look = Callable[[int, Tensor, Tensor, Tensor], Tensor]  # layer, q (B, N, d), k and v (B, G, d) -> (B, N d)
 
 
@@ -35,6 +34,7 @@ def go_on(
 ) -> tuple[list[Tensor], State]:  # fmt: skip
     """Every block's output, and the state after."""
     from foresay.kernels.attend_triton import attend_and_keep  # there is no Triton without a GPU
+    from foresay.kernels.thin_triton import few
 
     if not in_graph():
         state = cache.with_room(state, 1)
@@ -48,7 +48,7 @@ def go_on(
 
     if turns is not None or memories[0] is not None or not is_usual(encoder, x):
         outputs = _through_blocks(encoder, x, turns, look, memories)
-    elif len(x) <= THIN:
+    elif few(x):
         outputs = [y[:, None] for y in _few(encoder, x[:, 0].contiguous(), look)]
     else:
         outputs = [y[:, None] for y in _many(encoder, x[:, 0].contiguous(), look)]

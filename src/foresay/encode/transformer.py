@@ -37,6 +37,7 @@ class Transformer(Encoder):
     """Self-attention in blocks, with a key and value cache; causal, or seeing both sides."""
 
     compiled: Callable[..., tuple[Tensor, Tensor, Tensor]] | None = None
+    compiled_norm: Callable[[nn.Module, Tensor], Tensor] | None = None
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Transformer(Encoder):
     def compile_blocks(self) -> None:
         """Blocks are compiled when they next train; all blocks share what is compiled."""
         self.compiled = torch.compile(_alone, dynamic=False)
+        self.compiled_norm = torch.compile(_normed, dynamic=False)
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
         like = next(self.parameters()).detach().new_empty(rows, 0)
@@ -142,7 +144,8 @@ class Transformer(Encoder):
             seen = self._seen(position, begun, after["at"], mask, alone=alone)
             outputs = self._all_at_once(x, seen, self.positions.turns(position[alike]), before, after, maps, memories)
             after = after if self.window is None or not self.causal else cache.last(after, self.window - 1)
-        outputs[-1] = self.norm(outputs[-1])
+        norm = self.compiled_norm if self.compiled_norm is not None and self.training else nn.Module.__call__
+        outputs[-1] = norm(self.norm, outputs[-1])
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]
         return outputs, after
@@ -216,3 +219,8 @@ def _alone(
     """A block whose keys and values nobody trains through: their gradients would be zeros, made and added."""
     y, k, v = Block.forward(block, x, seen, turns, past, memory)
     return y, k.detach(), v.detach()
+
+
+def _normed(norm: nn.Module, x: Tensor) -> Tensor:
+    """As wide as x: of half precision, autocast would norm it into float32, which nobody needs."""
+    return norm(x).to(x.dtype)

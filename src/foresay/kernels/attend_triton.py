@@ -18,19 +18,26 @@ import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 
+from foresay.kernels.early_triton import after_the_one_before, early_on
+
 SLOTS = 64  # of a part
+NONE: tl.constexpr = tl.constexpr(-3.0e38)  # the best score of a part without slots
 
 
 @triton.jit
 def _part(
     q, new_k, new_v, keys, values, rows, at, begun, position, used, parts, scale, window, q_row, k_row, v_row, key_row,
     key_slot, value_row, value_slot, slots, heads: tl.constexpr, share: tl.constexpr, wide: tl.constexpr,
-    deep: tl.constexpr, some: tl.constexpr, wide_block: tl.constexpr, deep_block: tl.constexpr,
+    deep: tl.constexpr, some: tl.constexpr, wide_block: tl.constexpr, deep_block: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
     b, n, part = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
     group, end = n // share, tl.load(used)
+    to = parts + ((b * heads + n) * tl.num_programs(2) + part) * (deep + 2)
+    if (part > 0) & (part * some >= end):  # no slot of it is taken
+        after_the_one_before(early)
+        tl.store(to + deep, NONE)
+        return
     i, j = tl.arange(0, wide_block), tl.arange(0, deep_block)
-    query = tl.load(q + b * q_row + n * wide + i, mask=i < wide, other=0.0).to(tl.float32) * scale
     c = part * some + tl.arange(0, some)
     taken = c < end
     place = tl.load(at + b * slots + c, mask=taken, other=-1)
@@ -42,8 +49,10 @@ def _part(
     k = tl.load(from_k, mask=seen[:, None] & (i < wide)[None, :], other=0.0).to(tl.float32)
     from_v = values + (row * value_row + c * value_slot + group * deep)[:, None] + j[None, :]
     v = tl.load(from_v, mask=seen[:, None] & (j < deep)[None, :], other=0.0).to(tl.float32)
+    after_the_one_before(early)  # all that was read is of steps before; the query, and the newest slot, are not
+    query = tl.load(q + b * q_row + n * wide + i, mask=i < wide, other=0.0).to(tl.float32) * scale
     scores = tl.where(seen, tl.sum(k * query[None, :], 1), -float("inf"))
-    best = tl.maximum(tl.max(scores, 0), -3.0e38)
+    best = tl.maximum(tl.max(scores, 0), NONE)
     p = tl.exp(scores - best)
     total, mean = tl.sum(p, 0), tl.sum(p[:, None] * v, 0)
     if part == 0:  # the newest slot belongs to the first part
@@ -57,22 +66,25 @@ def _part(
         less, own = tl.exp(best - higher), tl.exp(score - higher)
         total, mean = total * less + own, mean * less + own * value.to(tl.float32)
         best = higher
-    to = parts + ((b * heads + n) * tl.num_programs(2) + part) * (deep + 2)
     tl.store(to + j, mean, mask=j < deep)
     tl.store(to + deep, best)
     tl.store(to + deep + 1, total)
 
 
 @triton.jit
-def _join(parts, y, number, deep: tl.constexpr, most: tl.constexpr, deep_block: tl.constexpr) -> None:
+def _join(
+    parts, y, number, deep: tl.constexpr, most: tl.constexpr, deep_block: tl.constexpr, early: tl.constexpr
+) -> None:
+    after_the_one_before(early)
     one = tl.program_id(0).to(tl.int64)
     part, j = tl.arange(0, most), tl.arange(0, deep_block)
     real = part < number
     at = parts + (one * number + part) * (deep + 2)
-    best = tl.load(at + deep, mask=real, other=-float("inf"))
-    total = tl.load(at + deep + 1, mask=real, other=0.0)
-    weight = tl.exp(best - tl.max(best, 0))
-    means = tl.load(at[:, None] + j[None, :], mask=real[:, None] & (j < deep)[None, :], other=0.0)
+    best = tl.load(at + deep, mask=real, other=NONE)
+    filled = real & (best > NONE)
+    total = tl.load(at + deep + 1, mask=filled, other=0.0)
+    weight = tl.where(filled, tl.exp(best - tl.max(best, 0)), 0.0)
+    means = tl.load(at[:, None] + j[None, :], mask=filled[:, None] & (j < deep)[None, :], other=0.0)
     mean = tl.sum(weight[:, None] * means, 0) / tl.sum(weight * total, 0)
     tl.store(y + one * deep + j, mean, mask=j < deep)
 
@@ -87,6 +99,7 @@ def attend_and_keep(
     number = triton.cdiv(keys.shape[1], SLOTS)
     parts = torch.empty(len(q), heads, number, deep + 2, dtype=torch.float32, device=q.device)
     y = torch.empty(len(q), heads, deep, dtype=q.dtype, device=q.device)
+    early = early_on(q.device)
     find: Any = _part
     join: Any = _join
     deep_block = triton.next_power_of_2(deep)
@@ -94,7 +107,8 @@ def attend_and_keep(
         q, k, v, keys, values, state["rows"], state["at"], state["begun"], position, state["used"], parts, scale,
         window, q.stride(0), k.stride(0), v.stride(0), keys.stride(0), keys.stride(1), values.stride(0),
         values.stride(1), keys.shape[1], heads, heads // groups, wide, deep, SLOTS, triton.next_power_of_2(wide),
-        deep_block, num_warps=4,
+        deep_block, num_warps=4, **early,
     )  # fmt: skip
-    join[(len(q) * heads,)](parts, y, number, deep, triton.next_power_of_2(number), deep_block, num_warps=1)
+    most = triton.next_power_of_2(number)
+    join[(len(q) * heads,)](parts, y, number, deep, most, deep_block, num_warps=1, **early)
     return y

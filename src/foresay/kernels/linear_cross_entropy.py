@@ -146,9 +146,11 @@ def _run(
     part = (counted if late else counted / count)[:, None]
     if mask is not None:
         targets = targets.where(mask, 0)
-    grads = [
-        torch.zeros_like(t, dtype=sums) if want and t is not None else None
-        for t, want in zip((features, weight, bias), wanted, strict=True)
+    fresh = torch.empty_like if len(f) else torch.zeros_like  # the first chunk fills them
+    grads: list[Tensor | None] = [
+        fresh(features) if wanted[0] else None,
+        fresh(weight, dtype=sums) if wanted[1] else None,
+        torch.zeros_like(bias, dtype=sums) if wanted[2] and bias is not None else None,
     ]
     loss = torch.zeros((), dtype=sums, device=f.device)
     to_gradient = _to_gradient(f.device, sums)
@@ -195,7 +197,7 @@ def _add_gradients(grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor
     if d_weight is not None:
         f = (f * part).to(g.dtype)
         if d_weight.dtype == g.dtype:
-            d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)  # the first chunk need not read the zeros
+            d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)
         elif rows.start:
             d_weight.add_(gradient_product(g, f, d_weight.dtype))
         else:

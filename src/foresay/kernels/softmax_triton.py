@@ -24,7 +24,9 @@ def _kernel(z, targets, losses, width, stride, block: tl.constexpr) -> None:
     columns = tl.arange(0, block)
     best, total = -3.0e38, 0.0
     for begin in range(0, width, block):
-        x = tl.load(at + begin + columns, mask=begin + columns < width, other=-float("inf")).to(tl.float32)
+        x = tl.load(
+            at + begin + columns, mask=begin + columns < width, other=-float("inf"), eviction_policy="evict_last"
+        ).to(tl.float32)  # it will be wanted again
         higher = tl.maximum(best, tl.max(x, 0))
         total = total * tl.exp(best - higher) + tl.sum(tl.exp(x - higher), 0)
         best = higher
@@ -32,7 +34,8 @@ def _kernel(z, targets, losses, width, stride, block: tl.constexpr) -> None:
     tl.store(losses + row, whole - tl.load(at + target).to(tl.float32))
     for begin in range(0, width, block):
         inside = begin + columns < width
-        x = tl.load(at + begin + columns, mask=inside, other=-float("inf")).to(tl.float32)
+        x = tl.load(at + begin + columns, mask=inside, other=-float("inf"), eviction_policy="evict_first")
+        x = x.to(tl.float32)
         p = tl.exp(x - whole) - tl.where(begin + columns == target, 1.0, 0.0)
         tl.store(at + begin + columns, p, mask=inside)
 

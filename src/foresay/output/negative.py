@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.output.drawn import Drawn
+from foresay.output.rows import full
 from foresay.parts import part
 
 
@@ -28,6 +29,6 @@ class Negative(Drawn):
     def against(self, own: Tensor, others: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
         return F.softplus(-own) + F.softplus(others).sum(1)
 
-    def logits(self, h: Tensor) -> Tensor:
-        logits = super().logits(h)
+    def raw(self, h: Tensor) -> Tensor:
+        logits = full(super().raw(h))
         return logits + self.noise.log_q.to(logits.dtype)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from foresay.errors import UserError
 from foresay.kernels.linear_cross_entropy import row_chunks
+from foresay.kernels.switch import plain
 from foresay.output.output import Output
 from foresay.parts import Rate
 
@@ -73,7 +74,7 @@ class Rows(Output):
         return torch.cat(found).view(targets.shape)
 
     def log_probs(self, features: Tensor) -> Tensor:
-        return self.logits(self.inner(features)).log_softmax(-1)
+        return log_softmax(self.raw(self.inner(features)))
 
     def inner(self, features: Tensor) -> Tensor:
         """What meets the rows: (..., H) -> (..., D)."""
@@ -81,8 +82,11 @@ class Rows(Output):
 
     def logits(self, h: Tensor) -> Tensor:
         """s of all symbols, (..., D) -> (..., V)."""
-        logits = F.linear(h, self.weight, self.bias)
-        return full(logits)
+        return full(self.raw(h))
+
+    def raw(self, h: Tensor) -> Tensor:
+        """s as it comes, in half precision perhaps."""
+        return F.linear(h, self.weight, self.bias)
 
     def score_own(self, h: Tensor, ids: Tensor) -> Tensor:
         """s of one symbol for each row, (N, D), (N,) -> (N,)."""
@@ -97,6 +101,16 @@ class Rows(Output):
 def log_shares(counts: np.ndarray) -> np.ndarray:
     """The log of each symbol's share of a text, one more counted of each."""
     return np.log((counts + 1.0) / (counts + 1.0).sum())
+
+
+def log_softmax(logits: Tensor) -> Tensor:
+    """Over the last dimension, at least in float32."""
+    half = logits.dtype in (torch.bfloat16, torch.float16)
+    if not half or not logits.is_cuda or logits.ndim != 2 or torch.is_grad_enabled() or plain():
+        return full(logits).log_softmax(-1)
+    from foresay.kernels import choose_triton  # there is no Triton without a GPU
+
+    return choose_triton.log_softmax(logits)
 
 
 def full(x: Tensor) -> Tensor:
