@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 
 from foresay import parts
-from foresay.encode import onward
 from foresay.encode.attention import Heads, Seen
 from foresay.encode.block import Form
 from foresay.encode.encoder import map_state, reorder
@@ -207,10 +206,12 @@ def test_dense_shortcuts_read_all_layers_below():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@pytest.mark.parametrize("thin", [8, 2])
+@pytest.mark.parametrize("few", [8, 2])
 @pytest.mark.parametrize("settings", [{}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}])
-def test_steps_on_a_gpu_equal_one_pass(settings, thin, monkeypatch):
-    monkeypatch.setattr(onward, "THIN", thin)
+def test_steps_on_a_gpu_equal_one_pass(settings, few, monkeypatch):
+    from foresay.kernels import thin_triton
+
+    monkeypatch.setattr(thin_triton, "FEW", few)
     encoder = build(**settings).float()
     x = torch.randn(3, 9, D)
     mask = torch.arange(4) < torch.tensor([[4], [2], [3]])
@@ -229,3 +230,20 @@ def test_steps_on_a_gpu_equal_one_pass(settings, thin, monkeypatch):
             found.append(y.cpu().double())
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("rows", [1, 3, 70])  # one, several, many
+def test_half_precision_steps_on_a_gpu_are_near_one_pass(rows):
+    encoder = build(size=64, heads=4, layers=2, block=Form(activation="gelu-tanh")).float()
+    x = torch.randn(rows, 9, D)
+    with torch.inference_mode():
+        expected = encoder.double()(x.double())[0][:, 4:]
+        encoder = encoder.bfloat16().cuda()
+        state, found = encoder.begin(rows, capacity=9), []
+        for part in [x[:, :4], *(x[:, t : t + 1] for t in range(4, 9))]:
+            y, state = encoder(part.cuda().bfloat16(), None, state)
+            found.append(y.cpu().double())
+    error = (torch.cat(found[1:], 1) - expected).square().mean().sqrt()
+    assert error < 0.02 * expected.square().mean().sqrt()

@@ -1,13 +1,13 @@
 """One step of a Transformer on a GPU, with room in its cache: nothing is asked of the device, so it can be a graph.
 
-Blocks as GPT-2's go through kernels of their own: five a block for few rows, more of torch's products for many. Others
-go through the block itself.
+Blocks as GPT-2's go through kernels of their own: six a block for one row, eight for several, and more of torch's
+products for many. Others go through the block itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -90,17 +90,22 @@ def _few(encoder: Transformer, x: Tensor, look: Look) -> list[Tensor]:
 
 
 def _many(encoder: Transformer, x: Tensor, look: Look) -> list[Tensor]:
-    from foresay.kernels.thin_triton import add_norm
+    from foresay.kernels.thin_triton import add_norm, product, several
 
-    first: Any = encoder.blocks[0]
+    thin, first = several(x), cast("Any", encoder.blocks[0])
     outputs, normed = [], add_norm(x, None, first.norm_attention)[1]
     for layer, block in enumerate(encoder.blocks):
         parts: Any = block
         last = layer + 1 == len(encoder.blocks)
         after: Any = block.norm_dense if last else encoder.blocks[layer + 1].norm_attention  # the last is not used
-        mixed = look(layer, *_parted(block, parts.attention.qkv(normed)))
-        x, normed = add_norm(x, parts.attention.join(mixed), parts.norm_dense)
-        x, normed = add_norm(x, block.dense(normed), after)
+        qkv, join, dense = parts.attention.qkv, parts.attention.join, block.dense
+        mixed = look(layer, *_parted(block, product(normed, qkv) if thin else qkv(normed)))
+        x, normed = add_norm(x, product(mixed, join, parts=True) if thin else join(mixed), parts.norm_dense)
+        if thin:
+            y = product(product(normed, dense.rise, dense.activation), dense.fall, parts=True)
+        else:
+            y = dense(normed)
+        x, normed = add_norm(x, y, after)
         outputs.append(x)
     return outputs
 

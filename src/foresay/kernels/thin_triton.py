@@ -1,14 +1,13 @@
 """A step of few rows through a Transformer's block on a GPU: layers with what stands around them, one kernel each.
 
     thin_linear:  y = act(W norm(x) + b) + residual        norm: LayerNorm or none; act: none, relu, gelu, gelu-tanh
-    add_norm:     x + y, and LayerNorm of it
+    product:      y = act(W x + b), or parts of W x + b over pieces of x
+    add_norm:     x + y, and LayerNorm of it; y perhaps in parts
 
 A step of few rows is a matter of how fast weights come from memory and of how many kernels are launched. For one row,
 and for up to eight of float32, a program has a few outputs and all of their weights at once, and goes through the rows
-with them. For up to 64 rows of half precision it goes through x and W in pieces, with the matrix units; the norm comes
-after the sums, so that x is read once:
-
-    W norm(x) + b = (sum_k W_k g_k x_k - m sum_k W_k g_k) / deviation + sum_k W_k s_k + b        g, s: gain and shift
+with them. For up to 64 rows of half precision the matrix units multiply; where outputs are few and x is wide, programs
+share the sum between them, and what adds to the stream adds their parts.
 
 Sums are float32. Weights are fetched before the kernel before has ended (early_triton.py).
 
@@ -28,12 +27,9 @@ from foresay.kernels.early_triton import after_the_one_before, early_on
 
 ACTS = {"none": 0, "relu": 1, "gelu": 2, "gelu-tanh": 3}
 AT_ONCE = 8192  # weights that a program for one row holds
-OUTS, PIECE, STAGES = (
-    16,
-    128,
-    5,
-)  # outputs of a program for several rows, numbers of a row at a time, pieces on their way
-FEW, SEVERAL = 8, 64  # rows, of float32 and of half precision
+OUTS, PIECE = 16, 256  # outputs of a program for several rows, and numbers of a row at a time
+ENOUGH = 96  # programs that keep a GPU busy
+FEW, SEVERAL = 8, 64  # rows
 
 
 @triton.jit
@@ -71,59 +67,51 @@ def _linear(
 
 
 @triton.jit
-def _ask_for(lines) -> None:
-    """Brings lines of memory nearer; their values are not waited for."""
-    tl.inline_asm_elementwise(
-        "prefetch.global.L2 [$1]; mov.u32 $0, 0;", "=r,l", [lines], dtype=tl.int32, is_pure=False, pack=1
-    )
+def _piece_of(weight, o, real, first, end, width, piece: tl.constexpr):
+    """Some rows of W' (piece, O), zeros from `end` on."""
+    k = first + tl.arange(0, piece)
+    from_w = weight + o[None, :].to(tl.int64) * width + k[:, None]
+    return tl.load(from_w, mask=real[None, :] & (k < end)[:, None], other=0.0)
 
 
 @triton.jit
-def _linear_rows(
-    x, weight, bias, gain, shift, residual, y, rows, width, outs, eps, act: tl.constexpr, normed: tl.constexpr,
-    biased: tl.constexpr, added: tl.constexpr, row_block: tl.constexpr, out_block: tl.constexpr, piece: tl.constexpr,
-    stages: tl.constexpr, lines: tl.constexpr, early: tl.constexpr,
+def _add_piece(total, x, w, r, there, first, width, piece: tl.constexpr):
+    k = first + tl.arange(0, piece)
+    a = tl.load(x + r[:, None] * width + k[None, :], mask=there[:, None] & (k < width)[None, :], other=0.0)
+    return tl.dot(a, w, total)
+
+
+@triton.jit
+def _product(
+    x, weight, bias, y, rows, width, outs, deep, act: tl.constexpr, biased: tl.constexpr, row_block: tl.constexpr,
+    out_block: tl.constexpr, piece: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
-    o, r, k = tl.program_id(0) * out_block + tl.arange(0, out_block), tl.arange(0, row_block), tl.arange(0, piece)
+    split = tl.program_id(1)
+    o, r = tl.program_id(0) * out_block + tl.arange(0, out_block), tl.arange(0, row_block)
     real, there = o < outs, r < rows
-    if early:  # a line of memory has 64 numbers
-        line = tl.minimum(tl.arange(0, lines) * 64, width - 1)
-        _ask_for(weight + tl.minimum(o, outs - 1)[:, None].to(tl.int64) * width + line[None, :])
+    first = split * deep
+    end = tl.minimum(first + deep, width)
+    w0 = _piece_of(weight, o, real, first, end, width, piece)
+    w1 = _piece_of(weight, o, real, first + piece, end, width, piece)
+    w2 = _piece_of(weight, o, real, first + 2 * piece, end, width, piece)
+    b = tl.load(bias + o, mask=real & biased & (split == 0), other=0.0).to(tl.float32)
     after_the_one_before(early)
-    total = tl.zeros((row_block, out_block), tl.float32)
-    sums, squares = tl.zeros((row_block,), tl.float32), tl.zeros((row_block,), tl.float32)
-    gains, shifts = tl.zeros((out_block,), tl.float32), tl.zeros((out_block,), tl.float32)
-    for begin in tl.range(0, width, piece, num_stages=stages):
-        within = begin + k < width
-        from_w = weight + o[None, :].to(tl.int64) * width + begin + k[:, None]
-        w = tl.load(from_w, mask=real[None, :] & within[:, None], other=0.0)
-        a = tl.load(x + r[:, None] * width + begin + k[None, :], mask=there[:, None] & within[None, :], other=0.0)
-        if normed:
-            g = tl.load(gain + begin + k, mask=within, other=0.0).to(tl.float32)
-            s = tl.load(shift + begin + k, mask=within, other=0.0).to(tl.float32)
-            wide, full = w.to(tl.float32), a.to(tl.float32)
-            w = (wide * g[:, None]).to(a.dtype)
-            sums += tl.sum(full, 1)
-            squares += tl.sum(full * full, 1)
-            gains += tl.sum(w.to(tl.float32), 0)
-            shifts += tl.sum(wide * s[:, None], 0)
-        total = tl.dot(a, w, total)
-    if normed:
-        mean = sums / width
-        scale = tl.rsqrt(tl.maximum(squares / width - mean * mean, 0.0) + eps)
-        total = scale[:, None] * (total - mean[:, None] * gains[None, :]) + shifts[None, :]
-    total += tl.load(bias + o, mask=real & biased, other=0.0).to(tl.float32)[None, :]
-    total = _active(total, act)
-    to, kept = r[:, None] * outs + o[None, :], there[:, None] & real[None, :]
-    if added:
-        total += tl.load(residual + to, mask=kept, other=0.0).to(tl.float32)
-    tl.store(y + to, total, mask=kept)
+    total = tl.zeros((row_block, out_block), tl.float32) + b[None, :]
+    total = _add_piece(total, x, w0, r, there, first, width, piece)
+    total = _add_piece(total, x, w1, r, there, first + piece, width, piece)
+    total = _add_piece(total, x, w2, r, there, first + 2 * piece, width, piece)
+    for begin in range(first + 3 * piece, end, piece):
+        w = _piece_of(weight, o, real, begin, end, width, piece)
+        total = _add_piece(total, x, w, r, there, begin, width, piece)
+    to = (split * rows + r[:, None]) * outs + o[None, :]
+    tl.store(y + to, _active(total, act), mask=there[:, None] & real[None, :])
 
 
 @triton.jit
 def _add_norm(
-    x, y, gain, shift, total, normed, width, eps, added: tl.constexpr, whole: tl.constexpr, early: tl.constexpr
-) -> None:
+    x, y, gain, shift, total, normed, width, eps, parts, added: tl.constexpr, whole: tl.constexpr,
+    early: tl.constexpr,
+) -> None:  # fmt: skip
     row, k = tl.program_id(0), tl.arange(0, whole)
     within = k < width
     g = tl.load(gain + k, mask=within, other=0.0).to(tl.float32)
@@ -131,7 +119,9 @@ def _add_norm(
     after_the_one_before(early)
     one = tl.load(x + row * width + k, mask=within, other=0.0).to(tl.float32)
     if added:
-        one += tl.load(y + row * width + k, mask=within, other=0.0).to(tl.float32)
+        for part in range(parts):
+            at = (part * tl.num_programs(0) + row) * width + k
+            one += tl.load(y + at, mask=within, other=0.0).to(tl.float32)
         tl.store(total + row * width + k, one, mask=within)
     off = tl.where(within, one - tl.sum(one, 0) / width, 0.0)
     one = off * tl.rsqrt(tl.sum(off * off, 0) / width + eps)
@@ -139,8 +129,13 @@ def _add_norm(
 
 
 def few(x: Tensor) -> bool:
-    """Whether these are few enough rows."""
-    return len(x) <= (SEVERAL if x.dtype in (torch.bfloat16, torch.float16) else FEW)
+    """Whether `thin_linear` is for these rows."""
+    return len(x) <= (FEW if x.dtype == torch.float32 else 1)
+
+
+def several(x: Tensor) -> bool:
+    """Whether `product` is for these rows."""
+    return x.dtype in (torch.bfloat16, torch.float16) and len(x) <= SEVERAL
 
 
 def thin_linear(
@@ -150,32 +145,40 @@ def thin_linear(
     rows, width, outs, weight = *x.shape, layer.out_features, layer.weight
     y = torch.empty(rows, outs, dtype=x.dtype, device=x.device)
     gain, shift = (x, x) if norm is None else (norm.weight, norm.bias)
-    given = (
+    whole = triton.next_power_of_2(width)
+    out_block = max(AT_ONCE // whole // (2 if outs < 2048 else 1), 1)
+    launch: Any = _linear
+    launch[(triton.cdiv(outs, out_block),)](
         x, weight, weight if layer.bias is None else layer.bias, gain, shift, x if residual is None else residual, y,
         rows, width, outs, 0.0 if norm is None else norm.eps, ACTS[act], norm is not None, layer.bias is not None,
-        residual is not None,
+        residual is not None, out_block, whole, num_warps=4, **early_on(x.device),
     )  # fmt: skip
-    one: Any = _linear
-    several: Any = _linear_rows
-    whole = triton.next_power_of_2(width)
-    if rows == 1 or x.dtype == torch.float32:
-        out_block = max(AT_ONCE // whole // (2 if outs < 2048 else 1), 1)
-        one[(triton.cdiv(outs, out_block),)](*given, out_block, whole, num_warps=4, **early_on(x.device))
-    else:
-        row_block, lines = max(triton.next_power_of_2(rows), 16), max(whole // 64, 1)
-        several[(triton.cdiv(outs, OUTS),)](
-            *given, row_block, OUTS, PIECE, STAGES, lines, num_warps=4, **early_on(x.device)
-        )
     return y
 
 
+def product(x: Tensor, layer: nn.Linear, act: str = "none", *, parts: bool = False) -> Tensor:
+    """act(W x + b) for several rows that lie whole; in parts (P, B, O) of float32, whose sum it is, if that may be."""
+    rows, width, outs, weight = *x.shape, layer.out_features, layer.weight
+    blocks, deep = triton.cdiv(outs, OUTS), width
+    if parts:
+        deep = 3 * PIECE if blocks * triton.cdiv(width, 3 * PIECE) >= ENOUGH else PIECE
+    number = triton.cdiv(width, deep)
+    y = torch.empty(number, rows, outs, dtype=torch.float32 if number > 1 else x.dtype, device=x.device)
+    launch: Any = _product
+    launch[(blocks, number)](
+        x, weight, weight if layer.bias is None else layer.bias, y, rows, width, outs, deep, ACTS[act],
+        layer.bias is not None, max(triton.next_power_of_2(rows), 16), OUTS, PIECE, num_warps=4, **early_on(x.device),
+    )  # fmt: skip
+    return y if parts else y[0]
+
+
 def add_norm(x: Tensor, y: Tensor | None, norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
-    """x + y, or x where there is no y, and LayerNorm of it."""
+    """x + y, or x where there is no y, and LayerNorm of it; y may be in parts (P, B, H)."""
     total, normed = x if y is None else torch.empty_like(x), torch.empty_like(x)
-    whole = triton.next_power_of_2(x.shape[1])
+    whole, parts = triton.next_power_of_2(x.shape[1]), len(y) if y is not None and y.ndim == 3 else 1
     launch: Any = _add_norm
     launch[(len(x),)](
-        x, x if y is None else y, norm.weight, norm.bias, total, normed, x.shape[1], norm.eps, y is not None, whole,
-        num_warps=4, **early_on(x.device),
+        x, x if y is None else y, norm.weight, norm.bias, total, normed, x.shape[1], norm.eps, parts, y is not None,
+        whole, num_warps=4, **early_on(x.device),
     )  # fmt: skip
     return total, normed
