@@ -3,7 +3,7 @@
 On a CPU a GPT-2 of 6 layers of 384 over 8,192 symbols in float32; on a GPU (`--gpu`) GPT-2 small over 50,304 in
 bfloat16. Weights are random but spread out, so that no two tokens are nearly alike; prompts have 16 tokens, 128 are
 written (512 on a GPU), and no text ends before. `same` is the share of rows whose tokens are the same. Both sides are
-warmed up and take turns.
+warmed up and take turns. On a GPU an LSTM of two layers of 1,024 over the same symbols writes beside it, without a peer.
 
     python -m bench.decode [--quick] [--gpu]
 
@@ -13,6 +13,7 @@ warmed up and take turns.
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,23 @@ def ours(size: int, layers: int, heads: int, vocabulary: int) -> Any:
     return model.eval()
 
 
+def recurrent(size: int, layers: int, vocabulary: int) -> Any:
+    torch.manual_seed(1)
+    model = parts.make(
+        "task",
+        {
+            "kind": "language-model",
+            "embedding": {"kind": "lookup", "size": size},
+            "encoder": {"kind": "recurrent", "cell": "lstm", "size": size, "layers": layers},
+            "output": {"kind": "softmax", "tied": True, "bias": False},
+        },
+    )
+    model.build(vocabulary)
+    with torch.no_grad():
+        model.embedding.table[STOP] = 0.0  # never the likeliest
+    return model.eval()
+
+
 def peer_of(model: Any) -> Any:
     import transformers  # pyright: ignore[reportMissingImports]
 
@@ -83,11 +101,26 @@ def of_peer(peer: Any, prompts: list[list[int]], length: int, beams: int) -> lis
     return written[:, given.shape[1] :].tolist()
 
 
-def figure(model: Any, peer: Any, rows: int, beams: int, rounds: int) -> dict[str, Any]:
+def case(model: Any, rows: int, beams: int) -> tuple[list[list[int]], Callable[..., list[list[int]]], int]:
+    """Prompts, how to write on, and how much."""
     generator = torch.Generator().manual_seed(rows)
     prompts = torch.randint(5, model.vocabulary, (rows, PROMPT), generator=generator).tolist()
-    write: Callable[..., list[list[int]]] = greedily if beams == 1 else by_beam
-    length = LENGTH if model.device.type == "cpu" else GPU_LENGTH
+    return prompts, greedily if beams == 1 else by_beam, LENGTH if model.device.type == "cpu" else GPU_LENGTH
+
+
+def alone(model: Any, rows: int, beams: int, rounds: int) -> dict[str, Any]:
+    """Without a peer: the best of some rounds."""
+    prompts, write, length = case(model, rows, beams)
+    seconds = []
+    for _ in range(rounds + 2):
+        began = time.perf_counter()
+        write(model, prompts, length)
+        seconds.append(time.perf_counter() - began)
+    return {"ours": round(rows * length / min(seconds), 1), "unit": "tokens/s"}
+
+
+def figure(model: Any, peer: Any, rows: int, beams: int, rounds: int) -> dict[str, Any]:
+    prompts, write, length = case(model, rows, beams)
     mine, theirs = write(model, prompts, length), of_peer(peer, prompts, length, beams)
     same = sum(a == b for a, b in zip(mine, theirs, strict=True)) / rows
     seconds, peer_seconds = in_turn(
@@ -122,6 +155,11 @@ def main() -> None:
     for name, (rows, beams) in cases.items():
         figures[name] = figure(model, peer, rows, beams, rounds)
         print(name, figures[name], flush=True)
+    if given.gpu:
+        model = recurrent(1024, 2, GPU["vocabulary"]).to("cuda", torch.bfloat16)
+        for name, (rows, beams) in cases.items():
+            figures[f"LSTM 2x1024, {name}"] = alone(model, rows, beams, rounds)
+            print("LSTM 2x1024", name, figures[f"LSTM 2x1024, {name}"], flush=True)
     close(figures)
 
 

@@ -24,7 +24,7 @@ from bench.figure import close
 from bench.transformer_cpu import Ours, Shape, trainer
 
 PEAK = 989e12
-SMALL = Shape(vocabulary=50304, size=768, layers=12, heads=12, rows=32, length=1024)
+SMALL = Shape(vocabulary=50304, size=768, layers=12, heads=12, rows=64, length=1024)
 
 
 class Peers:

@@ -25,6 +25,14 @@ def test_starts_where_a_document_begins_inside(tmp_path):
     assert second.starts is None
 
 
+def test_across_documents(tmp_path):
+    shards = shards_of(tmp_path / "s", [[10], [11, 12], [13, 14, 15]])
+    packed = Packed(rows=1, length=5, across=True)
+    batches = [*packed.evaluation(shards), packed.open(shards, 1).batch(0)]
+    assert [batch.starts for batch in batches] == [None] * 3
+    assert batches[0].ids.tolist() == [[START, 10, START, 11, 12]]
+
+
 def test_a_text_shorter_than_a_window(tmp_path):
     shards = shards_of(tmp_path / "s", [[10, 11]])
     order = Packed(rows=4, length=50).open(shards, 1)

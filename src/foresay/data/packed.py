@@ -1,7 +1,8 @@
 """Packed windows: the flat stream cut into windows of one length, in a seeded order, no padding.
 
 For Transformers: `starts` marks where a document begins inside a window, so that attention stays within documents;
-it is None when none does. From the second epoch on the windows begin at a seeded offset, in a ring.
+it is None when none does, and with `across`, where what came before a document helps, as of the lines of one text. From
+the second epoch on the windows begin at a seeded offset, in a ring.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ class Packed(Batches):
 
     repeats = True
 
-    def __init__(self, rows: Size = 16, length: Size = 256, workers: Count = 0):
+    def __init__(self, rows: Size = 16, length: Size = 256, across: bool = False, workers: Count = 0):
+        self.across = across
         self.rows, self.length, self.longest, self.workers = rows, length, length, workers
 
     def open(self, shards: Shards, seed: int) -> PackedOrder:
         check_enough(shards)
-        return PackedOrder(shards, seed, self.rows, self.length)
+        return PackedOrder(shards, seed, self.rows, self.length, self.across)
 
     def evaluation(self, shards: Shards) -> Iterator[Batch]:
         check_enough(shards)
@@ -37,14 +39,14 @@ class Packed(Batches):
         for first in range(0, total, self.rows * self.length):
             windows = range(first, min(first + self.rows * self.length, total), self.length)
             rows = [shifted(shards, start, min(self.length, total - start)) for start in windows]
-            yield _marked(joined(rows, max(len(after) for _, after in rows), fresh=True, starts=True))
+            yield _marked(joined(rows, max(len(after) for _, after in rows), fresh=True, starts=not self.across))
 
 
 class PackedOrder:
     """The training order of packed windows; windows left over after the last full batch wait for another epoch."""
 
-    def __init__(self, shards: Shards, seed: int, rows: int, length: int):
-        self.shards, self.seed = shards, seed
+    def __init__(self, shards: Shards, seed: int, rows: int, length: int, across: bool = False):
+        self.shards, self.seed, self.across = shards, seed, across
         self.length = min(length, len(shards))
         self.windows = len(shards) // self.length
         self.rows = min(rows, self.windows)
@@ -59,7 +61,7 @@ class PackedOrder:
         offset, order = self.order(epoch)
         windows = order[number * self.rows : (number + 1) * self.rows]
         rows = [shifted(self.shards, offset + int(window) * self.length, self.length) for window in windows]
-        return _marked(joined(rows, self.length, fresh=True, starts=True))
+        return _marked(joined(rows, self.length, fresh=True, starts=not self.across))
 
     def _order(self, epoch: int) -> tuple[int, np.ndarray]:
         random = epoch_random(self.seed, epoch)

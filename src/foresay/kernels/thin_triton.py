@@ -84,7 +84,7 @@ def _add_piece(total, x, w, r, there, first, width, piece: tl.constexpr):
 @triton.jit
 def _product(
     x, weight, bias, y, rows, width, outs, deep, act: tl.constexpr, biased: tl.constexpr, row_block: tl.constexpr,
-    out_block: tl.constexpr, piece: tl.constexpr, early: tl.constexpr,
+    out_block: tl.constexpr, piece: tl.constexpr, pieces: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
     split = tl.program_id(1)
     o, r = tl.program_id(0) * out_block + tl.arange(0, out_block), tl.arange(0, row_block)
@@ -92,14 +92,18 @@ def _product(
     first = split * deep
     end = tl.minimum(first + deep, width)
     w0 = _piece_of(weight, o, real, first, end, width, piece)
-    w1 = _piece_of(weight, o, real, first + piece, end, width, piece)
-    w2 = _piece_of(weight, o, real, first + 2 * piece, end, width, piece)
+    if pieces > 1:
+        w1 = _piece_of(weight, o, real, first + piece, end, width, piece)
+    if pieces > 2:
+        w2 = _piece_of(weight, o, real, first + 2 * piece, end, width, piece)
     b = tl.load(bias + o, mask=real & biased & (split == 0), other=0.0).to(tl.float32)
     after_the_one_before(early)
     total = tl.zeros((row_block, out_block), tl.float32) + b[None, :]
     total = _add_piece(total, x, w0, r, there, first, width, piece)
-    total = _add_piece(total, x, w1, r, there, first + piece, width, piece)
-    total = _add_piece(total, x, w2, r, there, first + 2 * piece, width, piece)
+    if pieces > 1:
+        total = _add_piece(total, x, w1, r, there, first + piece, width, piece)
+    if pieces > 2:
+        total = _add_piece(total, x, w2, r, there, first + 2 * piece, width, piece)
     for begin in range(first + 3 * piece, end, piece):
         w = _piece_of(weight, o, real, begin, end, width, piece)
         total = _add_piece(total, x, w, r, there, begin, width, piece)
@@ -167,7 +171,8 @@ def product(x: Tensor, layer: nn.Linear, act: str = "none", *, parts: bool = Fal
     launch: Any = _product
     launch[(blocks, number)](
         x, weight, weight if layer.bias is None else layer.bias, y, rows, width, outs, deep, ACTS[act],
-        layer.bias is not None, max(triton.next_power_of_2(rows), 16), OUTS, PIECE, num_warps=4, **early_on(x.device),
+        layer.bias is not None, max(triton.next_power_of_2(rows), 16), OUTS, PIECE,
+        min(triton.cdiv(deep, PIECE), 3), num_warps=4, **early_on(x.device),
     )  # fmt: skip
     return y if parts else y[0]
 
