@@ -116,7 +116,7 @@ def alone(model: Any, rows: int, beams: int, rounds: int) -> dict[str, Any]:
         began = time.perf_counter()
         write(model, prompts, length)
         seconds.append(time.perf_counter() - began)
-    return {"ours": round(rows * length / min(seconds), 1), "unit": "tokens/s"}
+    return {"ours": round(rows * length / min(seconds), 1), "peer": None, "unit": "tokens/s", "ratio": None}
 
 
 def figure(model: Any, peer: Any, rows: int, beams: int, rounds: int) -> dict[str, Any]:
