@@ -3,7 +3,7 @@
 On a CPU a GPT-2 of 6 layers of 384 over 8,192 symbols in float32; on a GPU (`--gpu`) GPT-2 small over 50,304 in
 bfloat16. Weights are random but spread out, so that no two tokens are nearly alike; prompts have 16 tokens, 128 are
 written (512 on a GPU), and no text ends before. `same` is the share of rows whose tokens are the same. Both sides are
-warmed up and take turns. On a GPU an LSTM of two layers of 1,024 over the same symbols writes beside it, without a peer.
+warmed up and take turns. On a GPU an LSTM of two layers of 1,024 over the same symbols writes beside it, alone.
 
     python -m bench.decode [--quick] [--gpu]
 
