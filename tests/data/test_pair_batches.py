@@ -62,6 +62,14 @@ def test_every_pair_once_an_epoch_and_like_lengths_together(pairs):
         assert len(batch.ids) * max(batch.source.shape[1], batch.ids.shape[1]) <= 100
 
 
+def test_no_batch_is_wider_than_the_longest_of_its_side(pairs):
+    """A large width, which mixes lengths, pads targets of at most 16 to 16 and not to the width."""
+    order = PairBatches(tokens=300, width=24).open(pairs, seed=2)
+    widest = [int(lengths(side).max()) for side in (pairs.source, pairs)]
+    shapes = {(order.batch(step).source.shape[1], order.batch(step).ids.shape[1]) for step in range(order.per_epoch)}
+    assert widest == [30, 16] and shapes == {(24, 16), (30, 16)}
+
+
 def test_a_batch_depends_on_seed_and_step_alone(pairs):
     one, other = (PairBatches(tokens=100).open(pairs, seed=2) for _ in range(2))
     for step in (0, 5, one.per_epoch + 3):

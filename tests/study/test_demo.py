@@ -1,7 +1,8 @@
-"""The demo from end to end, with tiny recipes in place of the six."""
+"""The demo from end to end, with tiny recipes in place of the six and of what rewrites."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,55 @@ import yaml
 from rich.text import Text
 
 from foresay import recipe
+from foresay.run import PairRun
 from foresay.study import demo
 
 
 def test_its_models_are_built_in():
-    assert set(demo.MODELS) <= set(recipe.built_in()) and len(demo.MODELS) == 6
+    assert {*demo.MODELS, demo.REWRITES} <= set(recipe.built_in()) and len(demo.MODELS) == 6
 
 
+@pytest.fixture
+def rewriting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Pairs of a letter and its double, a model of two steps for them, and what stands for its beam search."""
+    draw = random.Random(1)
+    pairs = [(one, 2 * one) for one in draw.choices("abcdefgh", k=60)]
+    for name, own in (("train", pairs[:40]), ("test", pairs[40:])):
+        (tmp_path / f"{name}.tsv").write_text("source\ttarget\n" + "".join(f"{a}\t{b}\n" for a, b in own), "utf-8")
+    small = {
+        "task": "seq2seq",
+        "data": {"kind": "pairs"} | {name: str(tmp_path / f"{name}.tsv") for name in ("train", "test")},
+        "tokens": "characters",
+        "embedding": {"size": 5},
+        "encoder": {"kind": "recurrent", "size": 6},
+        "writer": {"kind": "recurrent", "size": 7},
+        "train": {"steps": 2, "batches": "pairs"},
+    }
+    (tmp_path / "[dates].yaml").write_text(yaml.safe_dump(small), "utf-8")
+    monkeypatch.setattr(demo, "REWRITES", str(tmp_path / "[dates].yaml"))
+    monkeypatch.setattr(demo, "HELD_OUT", 12)
+    return pairs[40:]
+
+
+def test_rewriting_is_measured_on_what_is_held_out(tmp_path: Path, rewriting: list, monkeypatch: pytest.MonkeyPatch):
+    """Nine of twelve are right: 75.0 %."""
+    asked: list[str] = []
+
+    def translate(run: Any, sources: list[str]) -> list[str]:
+        asked.extend(sources)
+        return [target if n < 9 else "?" for n, (_, target) in enumerate(rewriting[: len(sources)])]
+
+    monkeypatch.setattr(PairRun, "translate", translate)
+    shown: list[str] = []
+    picture = demo.rewrite(tmp_path / "out", shown.append)
+    text = Text.from_markup("\n".join(shown)).plain
+    assert asked == [source for source, _ in rewriting[:12]]
+    assert "Exact match: 75.0 % of 12 held-out pairs" in text and "[dates] rewrites" in text
+    assert [line.split() for line in text.splitlines() if line.startswith("  ")] == [[*one] for one in rewriting[:5]]
+    assert picture == tmp_path / "out" / "alignment.png" and picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("rewriting")
 def test_demo(tmp_path: Path, tiny: dict, monkeypatch: pytest.MonkeyPatch):
     asked: dict[str, Any] = {}
     small = tiny | {"train": tiny["train"] | {"steps": 2}}
@@ -39,7 +82,9 @@ def test_demo(tmp_path: Path, tiny: dict, monkeypatch: pytest.MonkeyPatch):
     assert demo.SENTENCE in text
     named = text.split("The most surprising words to counts: ")[1].split("\n")[0]
     assert named.count(" nats)") == 3
-    assert f"The picture: {tmp_path / 'out' / 'compare.png'}" in text
+    out = tmp_path / "out"
+    assert f"The pictures: {out / 'compare.png'} and {out / 'alignment.png'}; each run" in text
+    assert "% of 12 held-out pairs" in text and (out / "[dates]" / "model.safetensors").exists()
 
 
 def test_long_passages_are_cut_at_a_word():

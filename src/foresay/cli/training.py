@@ -120,9 +120,9 @@ def compare(
 @app.command()
 def demo(
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/demo.")] = None,
-    minutes: Annotated[float, typer.Option(help="About how long, for all models together.")] = 2.2,
+    minutes: Annotated[float, typer.Option(help="About how long, for the six language models together.")] = 2.2,
 ) -> None:
-    """Two minutes, nothing to download: trains six models, compares them, writes, shows surprise."""
+    """Four minutes, nothing to download: compares six language models, writes, shows surprise, rewrites dates."""
     from foresay.study import demo as study
 
     study.demo(out, minutes, rich)

@@ -2,9 +2,9 @@
 
     source  s1 s2 s3 STOP        targets  t1 t2 STOP        ids  START t1 t2
 
-Lengths, STOP included, are rounded up to a multiple of `width`; a bucket holds one rounded length n of sources and one
-m of targets, and a batch of it has tokens // max(n, m) rows. Pairs with a side longer than `longest` are left out of
-training, never of an evaluation.
+Lengths, STOP included, are rounded up to a multiple of `width`, but not above the longest of their side; a bucket holds
+one rounded length n of sources and one m of targets, and a batch of it has tokens // max(n, m) rows. Pairs with a side
+longer than `longest` are left out of training, never of an evaluation.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class PairOrder:
                 f"train.batches.longest={settings.most} leaves none of {len(sizes)} pairs; the shortest has "
                 f"{sizes.max(1).min()} tokens: raise it"
             )
-        rounded = np.minimum(-(-sizes[self.kept] // settings.width) * settings.width, settings.most)
+        kept = sizes[self.kept]
+        rounded = np.minimum(-(-kept // settings.width) * settings.width, kept.max(0))
         self.base = settings.most + 1
         keys = rounded[:, 0] * self.base + rounded[:, 1]  # one number for both lengths
         self.shuffled = Shuffled(keys, seed, lambda key: np.maximum(settings.tokens // self._longer(key), 1))

@@ -1,4 +1,7 @@
-"""The demo: six small models on the Python reference text, compared; each writes; surprise is shown."""
+"""The demo: six small models on one text, compared; each writes; surprise is shown; another rewrites dates.
+
+What rewrites is trained for as long as its recipe says, however much time the six have.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from foresay import recipe, start
 from foresay.run import load
+from foresay.study import alignment
 from foresay.study.compare import compare, table
 from foresay.study.surprise import surprise
 from foresay.train.folder import next_free
+from foresay.train.overlap import exact_match
+from foresay.train.progress import watch_for
+from foresay.train.resume import own_text
 
 MODELS = ("ngram", "mlp", "rnn", "lstm", "gru", "transformer")
 PROMPT = "The value of the expression"
 SENTENCE = "The return statement leaves the current banana with a list of values."
+REWRITES = "dates"
+HELD_OUT, EXAMPLES = 1000, 5  # pairs that are measured, and shown
 
 
 def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
-    """Trains, compares, writes a passage with each model and shows the most surprising words of a sentence."""
+    """Trains, compares, writes a passage with each model, shows the most surprising words of a sentence, rewrites."""
     folder = out if out is not None else next_free("demo")
     settings = ["train.batches.rows=8"]  # in seconds, many small steps learn more than few large ones
     rows = compare(MODELS, settings, data="builtin:python-reference", minutes=minutes, out=folder)
@@ -32,8 +42,30 @@ def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
     show(f"\n{_plain(SENTENCE)}")
     named = ", ".join(f"[bold]{_plain(word.text)}[/bold] ({word.nats:.1f} nats)" for word in words)
     show(f"The most surprising words to {rows[0]['model']}: {named}")
-    picture, card = _plain(str(folder / "compare.png")), _plain(str(folder / rows[0]["model"] / "README.md"))
-    show(f"\nThe picture: {picture}; each run has a card: {card}")
+    aligned = rewrite(folder, show)
+    pictures = " and ".join(_plain(str(one)) for one in (folder / "compare.png", aligned))
+    card = _plain(str(folder / rows[0]["model"] / "README.md"))
+    show(f"\nThe pictures: {pictures}; each run has a card: {card}")
+
+
+def rewrite(folder: Path, show: Callable[[Any], None]) -> Path:
+    """Trains a model with attention to rewrite dates, measures it on pairs held out, and draws where it looked."""
+    watch = watch_for(brief=True)
+    watch.note(f"{Path(REWRITES).stem}: rewriting, with attention")
+    place = folder / Path(REWRITES).stem
+    start.train(recipe.read(REWRITES), out=place, watch=watch)
+    run: Any = load(place)
+    pairs = [(source, target) for _, source, target in own_text(place, run.recipe).pairs("test", run.recipe.seed)]
+    sources, targets = zip(*pairs[:HELD_OUT], strict=True)
+    written = run.translate(sources)
+    show(f"\n[bold]{_plain(place.name)}[/bold] rewrites what it has not seen:")
+    wide = max(map(len, sources[:EXAMPLES]))
+    for source, found in list(zip(sources, written, strict=True))[:EXAMPLES]:
+        show(_plain(f"  {source:<{wide}}  {found}"))
+    show(f"Exact match: {100 * exact_match(written, targets):.1f} % of {len(written):,} held-out pairs")
+    aligned = folder / "alignment.png"
+    alignment.draw(run.align(max(sources[:EXAMPLES], key=len)), aligned)
+    return aligned
 
 
 def _cut(text: str, most: int = 240) -> str:

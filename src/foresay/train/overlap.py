@@ -39,9 +39,12 @@ def overlap(written: Sequence[str], references: Sequence[str]) -> Overlap:
             f"{len(written)} texts and {len(references)} references; give as many of each, and at least one"
         )
     library = need("sacrebleu", "translate", "BLEU and chrF")
-    exact = sum(one.strip() == other.strip() for one, other in zip(written, references, strict=True)) / len(written)
     found, signatures = {}, {}
     for name, metric in (("bleu", library.BLEU()), ("chrf", library.CHRF())):
         found[name] = metric.corpus_score(list(written), [list(references)]).score
         signatures[name] = str(metric.get_signature())
-    return Overlap(len(written), exact, found["bleu"], found["chrf"], signatures)
+    return Overlap(len(written), exact_match(written, references), found["bleu"], found["chrf"], signatures)
+
+
+def exact_match(written: Sequence[str], references: Sequence[str]) -> float:
+    return sum(one.strip() == other.strip() for one, other in zip(written, references, strict=True)) / len(written)

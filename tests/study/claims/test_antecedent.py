@@ -74,8 +74,7 @@ def test_rollout_of_two_layers():
 
 
 def test_a_whole_run(monkeypatch, tmp_path):
-    monkeypatch.setattr(antecedent, "QUICK", Size(steps=2, rows=4, looked=20))
-    monkeypatch.setattr(antecedent, "SEEDS", 2)
+    monkeypatch.setattr(antecedent, "QUICK", Size(steps=2, rows=4, looked=20, seeds=2))
     found = runner.run_claim("antecedent", quick=True, out=tmp_path, watch=Watch())
     assert found["verdict"] != "holds" and len(found["details"]["seeds"]) == 2
     assert (tmp_path / "antecedent.png").stat().st_size > 10_000

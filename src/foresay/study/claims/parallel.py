@@ -233,17 +233,21 @@ def speed_up(found: Sequence[Measured], steps: int) -> Figure:
 
 def picture(found: Sequence[Measured]) -> Any:
     """The three measures against T, on logarithmic scales."""
-    titles = {"depth": "operations in a row", "time": "ms of the CPU", "memory": "bytes kept for the way back"}
+    titles = {
+        "depth": ("Depth", "operations in a row", 1.0),
+        "time": ("Time", "ms of the CPU", 1.0),
+        "memory": ("Memory", "MB kept for the way back", 1e6),
+    }
     panels = []
-    for what, up in titles.items():
+    for what, (title, up, unit) in titles.items():
         own = [one for one in found if one.what == what]
         lines = {
             kind: {
-                steps: [one.value for one in own if (one.kind, one.steps) == (kind, steps)]
+                steps: [one.value / unit for one in own if (one.kind, one.steps) == (kind, steps)]
                 for steps in sorted({one.steps for one in own})
             }
             for kind in dict.fromkeys(one.kind for one in own)
         }
         ticks = {steps: f"{steps:,}" for steps in sorted({one.steps for one in own})}
-        panels.append(Panel(what, "T", up, lines, doubling=True, ticks=ticks, powers=True, over="repeats"))
+        panels.append(Panel(title, "T, steps", up, lines, doubling=True, ticks=ticks, powers=True, over="repeats"))
     return draw(panels)

@@ -44,7 +44,7 @@ def sheet(panels: int) -> tuple[Any, list[Any]]:
     """A figure and its empty panels, with room for a line below."""
     from matplotlib.figure import Figure as Picture
 
-    picture = Picture(figsize=(11.5 if panels > 1 else 8, 5), layout="constrained")
+    picture = Picture(figsize=({1: 8, 2: 11.5}.get(panels, 4.9 * panels), 5), layout="constrained")
     picture.get_layout_engine().set(rect=(0, 0.04, 1, 0.96))  # pyright: ignore[reportOptionalMemberAccess, reportCallIssue]
     return picture, list(picture.subplots(1, panels, squeeze=False)[0])
 
@@ -61,8 +61,9 @@ def _draw_line(axes: Any, name: str, line: Mapping[Any, Sequence[float]], look: 
     found = [interval(values) if len(values) > 1 else (values[0],) * 3 for values in line.values()]
     middle, low, high = zip(*found, strict=True)
     below, above = ([abs(a - b) for a, b in zip(middle, end, strict=True)] for end in (low, high))
+    ends = [below, above] if any([*below, *above]) else None  # no caps where there is no interval
     axes.errorbar(
-        list(line), middle, yerr=[below, above], label=name, color=colour, marker=mark, markersize=6, capsize=4,
+        list(line), middle, yerr=ends, label=name, color=colour, marker=mark, markersize=6, capsize=4,
         linewidth=2, elinewidth=1.3,
     )  # fmt: skip
 
@@ -72,6 +73,7 @@ def _finish(axes: Any, panel: Panel) -> None:
         axes.set_xscale("log", base=2)
     if panel.powers:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     if panel.ticks:
         axes.set_xticks(list(panel.ticks), list(panel.ticks.values()))
         axes.minorticks_off()

@@ -1,0 +1,67 @@
+"""A model with the sources of its rows: each row writes from its own, alone too, and in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from foresay import parts
+from foresay.decode.given import Given, alone
+from foresay.text.tokens import PAD, STOP
+from tests.decode.models import random_table
+
+SOURCES = torch.tensor([[5, 6, 7, STOP], [8, STOP, PAD, PAD], [6, 6, STOP, PAD]])
+WROTE = torch.tensor([[5, 8], [7, 7], [6, 5]])
+
+
+@pytest.fixture
+def model() -> Any:
+    torch.manual_seed(3)
+    recurrent = {"kind": "recurrent", "size": 7}
+    made: Any = parts.make("task", {
+        "kind": "seq2seq", "embedding": {"size": 5}, "encoder": recurrent, "writer": recurrent,
+    })  # fmt: skip
+    made.build(9)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.add_(0.5 * torch.randn_like(parameter))
+    return made.double().eval()
+
+
+@torch.no_grad()
+def test_a_row_writes_from_its_own_source(model):
+    """log P after each prompt is that of the model scored with the same sources; other sources give another."""
+    given = Given(model, SOURCES)
+    found, _ = given.step(WROTE, given.begin(3))
+    expected, _ = model.step(WROTE, model.begin(3, SOURCES))
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    other, _ = model.step(WROTE, model.begin(3, SOURCES.flip(0)))
+    assert (found - other)[[0, 2]].abs().amax(1).min() > 1e-3
+    assert (given.vocabulary, given.device, given.steady) == (9, model.device, model.steady)
+
+
+@torch.no_grad()
+def test_alone_is_the_same_row(model):
+    given = Given(model, SOURCES)
+    found, _ = given.step(WROTE, given.begin(3))
+    for row in range(3):
+        one = alone(given, row)
+        own, _ = one.step(WROTE[row : row + 1], one.begin(1))
+        torch.testing.assert_close(own, found[row : row + 1])
+
+
+@torch.no_grad()
+def test_rows_that_change_places_keep_their_source(model):
+    given, order = Given(model, SOURCES), torch.tensor([2, 0, 0])
+    _, state = given.step(WROTE[:, :1], given.begin(3))
+    whole, _ = given.step(WROTE[:, 1:], state)
+    _, state = given.step(WROTE[:, :1], given.begin(3))
+    moved, _ = given.step(WROTE[order, 1:], given.reorder(state, order))
+    torch.testing.assert_close(moved, whole[order])
+
+
+def test_a_model_without_sources_is_alone_as_it_is():
+    table = random_table(1)
+    assert alone(table, 2) is table
