@@ -142,6 +142,14 @@ def known_pairs(name: str) -> dict[str, list[Path]] | None:
     return {part: files[2 * i : 2 * i + 2] for i, part in enumerate(("train", "valid", "test"))}
 
 
+def known_talk(name: str) -> dict[str, list[Path]] | None:
+    """The file of each part of a known text, to be read as talk; None when the name is not known."""
+    files = known_set(name)
+    return (
+        None if files is None else {part: [file] for part, file in zip(("train", "valid", "test"), files, strict=False)}
+    )
+
+
 def known_set(name: str) -> list[Path] | None:
     """The files of a known set, train first; None when the name is not known. They must be there."""
     found = next((known for known in _KNOWN if known.name == name), None)
@@ -155,7 +163,9 @@ def known_set(name: str) -> list[Path] | None:
 def _there(known: KnownSet) -> list[Path]:
     root = os.environ.get("FORESAY_DATA")
     if not root:
-        raise UserError(f"{known.name} is a known set but FORESAY_DATA is not set; get {known.source} and set it")
+        raise UserError(
+            f"{known.name} is a known set but FORESAY_DATA is not set; get {known.source} and set it, or give a file"
+        )
     files = _files(known)
     if files is None:
         folder = Path(root).expanduser() / known.name
