@@ -4,7 +4,7 @@
 
 The sources of the Python that runs are parsed, in the order of their names; so another Python has other pairs. A pair
 is a function's first paragraph of documentation and its name with its parameters, without their types. Of equal
-docstrings the first counts, and one that is held out is of a name that no training pair has.
+docstrings the first counts, so one that is held out stands in no training pair; the name of its function may.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from foresay.errors import UserError
 
 LEAST, MOST, LONGEST = 3, 40, 80  # words of a docstring; characters of a signature
-SHARE = 12  # one name of so many is valid, and one test
+SHARE = 12  # one pair of so many is valid, and one test
 _LEFT_OUT = {
     "site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "turtledemo", "distutils", "ensurepip",
     "encodings", "pydoc_data",
@@ -78,13 +78,9 @@ def signatures(seed: int) -> dict[str, list[tuple[str, str]]]:
                 found.setdefault(docstring, written)
         except (SyntaxError, ValueError, RecursionError):
             continue
-    names = sorted({written.partition("(")[0] for written in found.values()})
-    held = len(names) // SHARE
+    held = len(found) // SHARE
     if not held:
         raise UserError("this Python comes without the sources of its library; install a whole one, or give pairs")
-    random.Random(f"signatures {seed}").shuffle(names)
-    parts = {"test": set(names[:held]), "valid": set(names[held : 2 * held]), "train": set(names[2 * held :])}
-    return {
-        part: [(text, written) for text, written in found.items() if written.partition("(")[0] in own]
-        for part, own in parts.items()
-    }
+    pairs = list(found.items())
+    random.Random(f"signatures {seed}").shuffle(pairs)
+    return {"test": pairs[:held], "valid": pairs[held : 2 * held], "train": pairs[2 * held :]}
