@@ -24,7 +24,7 @@ from foresay.run import PairRun
 from foresay.text.tokens import STOP, Tokens
 from foresay.train.progress import Watch
 
-SHORT = ["train.batches.tokens=500", "train.schedule.warmup=5", "train.evaluate.every=1000"]
+SHORT = ["train.batches.tokens=250", "train.schedule.warmup=5", "train.evaluate.every=1000"]
 SHORT += ["embedding.dropout=0.0", "train.save.every=1000"]
 
 
@@ -66,9 +66,9 @@ def titles() -> dict[str, list[tuple[str, str]]]:
 
 CASES: list[tuple[str, Any, int, float]] = [  # recipe, pairs, steps, the share of the guess that is allowed
     ("phonemes", lambda: small(phonemes(1)), 60, 0.95),
-    ("parse", lambda: small(brackets(1)), 40, 0.6),
-    ("questions", lambda: small(questions(1)), 40, 0.9),
-    ("code", library, 40, 0.9),
+    ("parse", lambda: small(brackets(1)), 30, 0.7),
+    ("questions", lambda: small(questions(1)), 30, 0.9),
+    ("code", library, 40, 0.95),
     ("summarise", titles, 40, 0.9),
 ]
 

@@ -23,6 +23,8 @@ def join(a: str, /, b: int = 3, *rest, key: bool = True, **more) -> str:
 class Thing:
     async def fetch(self, count=None):
         """Fetch some things."""
+    def __init__(self):
+        """Make a new thing."""
     def short(self):
         """Too short"""
 

@@ -1,10 +1,11 @@
 """Docstrings of the standard library -> signatures: text to code, nothing to download and nothing imported.
 
-    os.path.join: Join two or more pathname components ... -> join(a, *p)
+    Join two or more pathname components ... -> join(a, *p)
 
 The sources of the Python that runs are parsed, in the order of their names; so another Python has other pairs. A pair
 is a function's first paragraph of documentation and its name with its parameters, without their types. Of equal
-docstrings the first counts, so one that is held out stands in no training pair; the name of its function may.
+docstrings the first counts, so one that is held out stands in no training pair; the name of its function may. Names
+such as __init__, which would be the answer to everything, are left out.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def pairs_of(code: str) -> Iterator[tuple[str, str]]:
         tree = ast.parse(code)
     for function in functions(tree.body):
         words = (ast.get_docstring(function) or "").split("\n\n")[0].split()
-        if len(words) >= LEAST and function.name.strip("_"):
+        if len(words) >= LEAST and not function.name.startswith("__"):
             found = signature(function)
             if len(found) <= LONGEST:
                 yield " ".join(words[:MOST]), found
