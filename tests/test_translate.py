@@ -75,6 +75,8 @@ def test_it_learns_the_cipher(run, cipher):
     assert again.as_dict() == found.as_dict()
     assert run.judge(split="test", limit=5).overlap.texts == 5
     assert run.evaluate(split="test").loss == found.measured.loss
+    alone = run.judge(split="test", measures=[])
+    assert alone.overlap is None and alone.written == [] and alone.as_dict() == found.measured.as_dict()
 
 
 def test_a_row_is_the_same_in_any_company(run):
@@ -178,6 +180,11 @@ def test_commands(cipher, call, tmp_path):
     assert measured["exact"] > 0.8 and measured["bleu"] >= 0 and "13a" in measured["signatures"]["bleu"]
     shown = call("eval", run, "--split", "test", "--beam", "1").out
     assert "exact match" in shown and "BLEU" in shown and "perplexity" in shown
+    asked = json.loads(call("eval", run, "--split", "test", "--measure", "errors", "--measure", "rouge", "--json").out)
+    assert {"errors", "rouge1", "rouge2", "rougeL"} < set(asked) and not {"exact", "bleu"} & set(asked)
+    shown = call("eval", run, "--split", "test", "--measure", "errors", "--measure", "rouge").out
+    assert f"error rate          {100 * asked['errors']:.2f} % of" in shown and "BLEU" not in shown
+    assert f"ROUGE-1 / 2 / L     {asked['rouge1']:.2f} / {asked['rouge2']:.2f} / {asked['rougeL']:.2f}  (case:" in shown
     scored = call("score", run, "abc\tijk").out
     assert scored.endswith("\tabc\tijk\n")
     found = json.loads(call("look", run, "--pair", "abc", "ijk", "--json", "--out", "look.png").out)
@@ -195,6 +202,10 @@ def test_commands(cipher, call, tmp_path):
         (["look", "--pair", ""], "no source is given"),
         (["look", "--pair", "abc", "--out", "look.pdf"], "a picture ends in .svg or .png"),
         (["eval", "--data", "nothing.tsv"], "is no file"),
+        (
+            ["eval", "--measure", "blue"],
+            "measures=['blue']; allowed: a list, each one of exact, errors, bleu, chrf, rouge",
+        ),
     ],
 )
 def test_bad_commands(cipher, call, words, said):

@@ -5,7 +5,7 @@ run.translate(["A man sleeps.", "Two dogs run."])              # by beam search
 run.search("A man sleeps.", search=Beam(width=5, best=3))
 run.score([("A man sleeps.", "Ein Mann schläft.")])[0].nats    # -log P(target | source)
 run.align("A man sleeps.", "Ein Mann schläft.").weights        # (T, S)
-run.evaluate(split="test").overlap.bleu
+run.judge(split="test").overlap.bleu
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from foresay.decode.given import Given
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Found, Limits, Search
 from foresay.errors import UserError
-from foresay.models.seq2seq.task import Seq2Seq
+from foresay.models.seq2seq.task import Measure, Seq2Seq
 from foresay.parts import Amount, Count, Size, fits
 from foresay.text.tokens import PAD, STOP, Tokens
 from foresay.train.evaluate import Measured, evaluate
@@ -64,11 +64,11 @@ class Judged:
     """What an evaluation of pairs gives: of the targets their probability, of what is written how near it comes."""
 
     measured: Measured
-    overlap: Overlap
+    overlap: Overlap | None  # None: no measure was asked for
     written: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        return self.measured.as_dict() | self.overlap.as_dict()
+        return self.measured.as_dict() | (self.overlap.as_dict() if self.overlap else {})
 
 
 class Translating:
@@ -218,17 +218,22 @@ class Translating:
         limit: int | None = None,
         encoding: str | None = None,
         search: Search | None = None,
+        measures: Sequence[Measure] | None = None,
     ) -> Judged:
-        """Perplexity of the targets, and BLEU, chrF and exact match of what is written for the sources.
+        """Perplexity of the targets, and how near to them comes what is written for the sources.
 
         `data` is a table or two files; of the run's own pairs, `split` is taken. With `limit`, of the first so many.
+        `measures` are those of the recipe, by default BLEU, chrF and exact match; with none, nothing is written.
         """
+        asked = self._task.measures if measures is None else fits(list[Measure], list(measures), "measures")
         corpus, part, shards = self._asked(data, split, encoding)
         pairs = list(corpus.pairs(part, self.recipe.seed))[:limit]
         tokens = None if limit is None else int(shards.ends[min(limit, shards.documents) - 1])
         measured = evaluate(self._task, self.recipe.train.batches, shards, limit=tokens)
+        if not asked:
+            return Judged(measured, None, [])
         written = self.translate([source for _, source, _ in pairs], search=search)
-        return Judged(measured, overlap(written, [target for _, _, target in pairs]), written)
+        return Judged(measured, overlap(written, [target for _, _, target in pairs], asked), written)
 
     def _asked(
         self, data: str | Sequence[str] | None, split: str, encoding: str | None

@@ -36,11 +36,15 @@ def evaluate(
     beam: Annotated[int, typer.Option(help="Of pairs: candidates of the search; 1 is greedy.")] = 5,
     alpha: Annotated[float, typer.Option(help="Of pairs: the score is log P / length ** alpha.")] = 1.0,
     limit: Annotated[int | None, typer.Option(help="Of pairs: only the first so many.")] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option("--measure", help="Of pairs: exact, errors, bleu, chrf, rouge; given several times for several."),
+    ] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity and bits of a run on its held-out text or on another; of pairs also BLEU, chrF and exact match."""
+    """Perplexity and bits of a run on its held-out text or on another; of pairs also what its recipe measures."""
     loaded = load_run(run, device, trust)
     if loaded.model.conditional:
         from foresay.decode.beam import Beam
@@ -48,7 +52,12 @@ def evaluate(
         with told():
             one = data[0] if data and len(data) == 1 else data
             judged = loaded.judge(  # pyright: ignore[reportAttributeAccessIssue]
-                one, split=split, encoding=encoding, limit=limit, search=Beam(beam, alpha=alpha)
+                one,
+                split=split,
+                encoding=encoding,
+                limit=limit,
+                search=Beam(beam, alpha=alpha),
+                measures=measures or None,
             )
         measured, about = judged.measured, judged.as_dict()
     else:
@@ -60,14 +69,23 @@ def evaluate(
         show_json(about)
         return
     show_measured(measured)
-    if judged is not None:
+    if judged is not None and judged.overlap is not None:
         show_overlap(judged.overlap)
 
 
 def show_overlap(found: Overlap) -> None:
-    show(f"BLEU                {found.bleu:.2f}  ({found.signatures['bleu']})")
-    show(f"chrF                {found.chrf:.2f}  ({found.signatures['chrf']})")
-    show(f"exact match         {100 * found.exact:.2f} % of {found.texts:,}")
+    lines: dict[str, str] = {}
+    for name, title, value in (("bleu", "BLEU", found.bleu), ("chrf", "chrF", found.chrf)):
+        if value is not None:
+            lines[title] = f"{value:.2f}  ({found.signatures[name]})"
+    if found.rouge is not None:
+        lines["ROUGE-1 / 2 / L"] = f"{' / '.join(f'{one:.2f}' for one in found.rouge.values())}"
+        lines["ROUGE-1 / 2 / L"] += f"  ({found.signatures['rouge']})"
+    if found.errors is not None:
+        lines["error rate"] = f"{100 * found.errors:.2f} % of the references' words"
+    if found.exact is not None:
+        lines["exact match"] = f"{100 * found.exact:.2f} % of {found.texts:,}"
+    show("\n".join(f"{title:<18}  {value}" for title, value in lines.items()))
 
 
 def show_measured(measured: Measured) -> None:

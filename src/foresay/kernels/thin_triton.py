@@ -27,7 +27,7 @@ from foresay.kernels.early_triton import after_the_one_before, early_on
 
 ACTS = {"none": 0, "relu": 1, "gelu": 2, "gelu-tanh": 3}
 AT_ONCE = 8192  # weights that a program for one row holds
-OUTS, PIECE = 16, 256  # outputs of a program for several rows, and numbers of a row at a time
+OUTS, PIECE = 32, 256  # outputs of a program for several rows, and numbers of a row at a time
 ENOUGH = 96  # programs that keep a GPU busy
 FEW, SEVERAL = 8, 64  # rows
 

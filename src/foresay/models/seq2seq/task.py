@@ -8,12 +8,13 @@ The condition of contract 5 is the source: ids (B, S) with <stop> at their end a
 Training feeds what should have been written (teacher forcing). With `sampling` a share of it is what the model itself
 draws at that step, a share that may rise from 0 over the first steps (scheduled sampling, Bengio et al. 2015). The
 gradient is that of the loss with `smoothing` (smooth.py) and with the writer's coverage; the loss alone is reported.
+`measures` names what an evaluation says of the texts that are written; without any, none is written.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -33,6 +34,8 @@ from foresay.parts import Count, Share, anew, part
 from foresay.text.tokens import PAD, START
 
 STRAYED = 20  # times more often
+Measure = Literal["exact", "errors", "bleu", "chrf", "rouge"]  # of what is written: train/overlap.py
+USUAL: list[Measure] = ["bleu", "chrf", "exact"]
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,13 @@ class Seq2Seq(Task):
         output: Output | str = "softmax",
         smoothing: Share = 0.0,
         sampling: Sampling = Sampling(),  # noqa: B008 - frozen
+        measures: list[Measure] = USUAL,
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder)
         assert isinstance(writer, Writer) and isinstance(output, Output)
         self.embedding, self.encoder, self.writer, self.output = embedding, encoder, writer, output
-        self.smoothing, self.sampling = smoothing, sampling
+        self.smoothing, self.sampling, self.measures = smoothing, sampling, measures
         self.source_embedding: Embedding | None = None
 
     def build(self, vocabulary: int) -> None:

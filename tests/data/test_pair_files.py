@@ -1,0 +1,86 @@
+"""Pairs as they stand in files: line numbers, what ends a line, columns, and mistakes with their line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foresay.data.pair_files import PairText
+from foresay.data.source import Reading, Source
+from foresay.errors import UserError
+
+
+def source(name: str, content: str | bytes, form: Any = "text") -> Source:
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return Source(name, Path(name), read=Reading(format=form))
+
+
+def table(content: str | bytes, form: str, columns: list[str | int] | None = None) -> PairText:
+    return PairText(f"p.{form}", (source(f"p.{form}", content, form),), columns=columns)
+
+
+def said(text: PairText) -> str:
+    with pytest.raises(UserError) as caught:
+        list(text)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_made_pairs_are_numbered_and_turned_and_can_be_read_again() -> None:
+    text = PairText("made", made=[("a", "x"), ("b", "y")])
+    assert list(text) == list(text) == [(1, "a", "x"), (2, "b", "y")]
+    assert list(PairText("made", made=[("a", "x")], reverse=True)) == [(1, "x", "a")]
+    assert said(PairText("made", made=[("a", "x"), ("b", " ")])).startswith("made: line 2 has an empty target; every")
+
+
+def test_what_ends_a_line_and_begins_a_file_is_no_text() -> None:
+    one = source("a.en", "\ufeffa\u2028b\r\nc\x0bd\r\n")  # only a newline ends a line
+    assert list(PairText("both", (one, source("a.de", "x\ny")))) == [(1, "a\u2028b", "x"), (2, "c\x0bd", "y")]
+
+
+def test_tsv_has_no_quotes_and_csv_has() -> None:
+    assert list(table('"a\tb"\nc\td\n', "tsv")) == [(1, '"a', 'b"'), (2, "c", "d")]
+    assert list(table('"a, ""b""",x\n"two\nlines",y\nz,w\n', "csv")) == [
+        (1, 'a, "b"', "x"),
+        (2, "two\nlines", "y"),
+        (4, "z", "w"),
+    ]
+
+
+def test_blank_lines_of_a_table_are_passed_over_with_their_numbers() -> None:
+    assert list(table("a\tb\n\nc\td\n", "tsv")) == [(1, "a", "b"), (3, "c", "d")]
+    rows = '{"source": "a", "target": "b"}\n\n{"target": "d", "source": "c", "n": 1}\n'
+    assert list(table(rows, "jsonl")) == [(1, "a", "b"), (3, "c", "d")]
+
+
+def test_columns_by_header_name_and_number() -> None:
+    rows = "en\tn\tde\na\t1\tx\n"
+    assert list(table(rows, "tsv", ["de", "en"])) == [(2, "x", "a")]
+    assert list(table(rows, "tsv", [1, 3])) == [(1, "en", "de"), (2, "a", "x")]
+    assert list(table("target,source\nx,a\n", "csv")) == [(2, "a", "x")]
+    assert list(table('{"q": "a", "a": "x"}', "jsonl", ["q", "a"])) == [(1, "a", "x")]
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "columns", "words"),
+    [
+        ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 fields, the first has 2; mend it"),
+        ("a,b\n\"c,d\n", "csv", None, "p.csv: line 2 is no CSV"),
+        ("a,b\n", "csv", [1, 3], "p.csv has no column 3; allowed: 1 to 2"),
+        ("a,b\n", "csv", ["c", "b"], "p.csv has no column 'c'; allowed: a, b"),
+        ("a\tb\tc\n", "tsv", None, "p.tsv has 3 columns and none called source and target; name two"),
+        ('{"source": 1, "target": "b"}', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),
+        ('["a", "b"]', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),
+        ('{"a": "b"}\n{', "jsonl", ["a", "a"], "p.jsonl: line 2 is no JSON"),
+        (b"a\tb\n\xe9\tb\n", "tsv", None, "p.tsv: line 2 is not UTF-8: byte 0xE9; name its encoding"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_their_line(content: str | bytes, form: str, columns: Any, words: str) -> None:
+    assert said(table(content, form, columns)).startswith(words)
+
+
+def test_a_file_that_is_gone() -> None:
+    gone = Source("gone.en", Path("gone.en"), read=Reading(format="text"))
+    assert said(PairText("both", (gone, source("a.de", "x\n")))).startswith("gone.en cannot be read: No such file")
