@@ -92,6 +92,7 @@ def _product(
     first = split * deep
     end = tl.minimum(first + deep, width)
     w0 = _piece_of(weight, o, real, first, end, width, piece)
+    w1, w2 = w0, w0
     if pieces > 1:
         w1 = _piece_of(weight, o, real, first + piece, end, width, piece)
     if pieces > 2:
