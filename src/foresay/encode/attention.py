@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from foresay.embed.positions import turned
 from foresay.errors import UserError
+from foresay.kernels.thin import linear
 from foresay.parts import Size
 
 
@@ -65,19 +66,19 @@ class Attention(nn.Module):
     def project(self, x: Tensor, turns: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of x itself; rotary positions turn the first two."""
         assert self.qkv is not None
-        q, k, v = self.qkv(x).split(self.shares, -1)
+        q, k, v = linear(self.qkv, x).split(self.shares, -1)
         q = turned(q.unflatten(-1, (self.heads, self.width)), turns).transpose(1, 2)
         return q, turned(self._grouped(k), turns), self._grouped(v)
 
     def ask(self, x: Tensor) -> Tensor:
         """The queries of x to a memory."""
         assert self.query is not None
-        return self.query(x).unflatten(-1, (self.heads, self.width)).transpose(1, 2)
+        return linear(self.query, x).unflatten(-1, (self.heads, self.width)).transpose(1, 2)
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of a memory, found once for all steps."""
         assert self.kv is not None
-        k, v = self.kv(memory).split(self.shares[1:], -1)
+        k, v = linear(self.kv, memory).split(self.shares[1:], -1)
         return self._grouped(k), self._grouped(v)
 
     def _grouped(self, x: Tensor) -> Tensor:
@@ -99,7 +100,7 @@ class Attention(nn.Module):
 
     def joined(self, mixed: Tensor) -> Tensor:
         """(B, T, N e) -> (B, T, D)"""
-        return mixed if self.join is None else self.join(mixed)
+        return mixed if self.join is None else linear(self.join, mixed)
 
     def weights(self, q: Tensor, k: Tensor, seen: Seen) -> Tensor:
         """p (B, N, T, C), which `mix` never has as a whole; 0 for what is not seen."""

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.attention import Attention, Heads, Seen
+from foresay.kernels.thin import linear
 from foresay.parts import Size
 
 
@@ -74,9 +75,9 @@ class Dense(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.gated:
-            return self.fall(self.act(self.rise(x)))
-        gate, value = self.rise(x).chunk(2, -1)
-        return self.fall(self.act(gate) * value)
+            return linear(self.fall, self.act(linear(self.rise, x)))
+        gate, value = linear(self.rise, x).chunk(2, -1)
+        return linear(self.fall, self.act(gate) * value)
 
 
 class Block(nn.Module):

@@ -25,6 +25,7 @@ from foresay.encode import cache, onward
 from foresay.encode.attention import Heads, Seen
 from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import Encoder, State
+from foresay.kernels import blocks
 from foresay.kernels.attend import Slots, attend
 from foresay.kernels.product import half_on_gpu
 from foresay.parts import Share, Size, anew, part
@@ -177,6 +178,13 @@ class Transformer(Encoder):
         one, turns = x.shape[1] == 1, self.positions.turns(position)
         slots = Slots(state["rows"], state["at"], begun[:, 0], position[:, 0], high, FAR) if one else None
         seen = Seen() if one else self._seen(position, begun, state["at"][:, :high], mask)
+        if one and memories[0] is None and self.below is None and blocks.can_step(self.blocks, x):
+            caches = [state[str(layer)] for layer in range(len(self.blocks))]
+            turned = None if turns is None else turns[:, :, 0, 0]
+            outputs = blocks.step(
+                self.blocks, x[:, 0], caches, state, begun[:, 0], position[:, 0], high - 1, FAR, turned
+            )
+            return [y[:, None] for y in outputs], state
         stream = [x]
         for layer, block in enumerate(self.blocks):
             x, held = self.input_of(layer, stream), state[str(layer)]

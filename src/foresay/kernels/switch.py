@@ -15,6 +15,11 @@ def plain() -> bool:
     return os.environ.get("FORESAY_PLAIN", "0") not in ("", "0")
 
 
+def compiles() -> bool:
+    """False when the environment has switched numba's compiler off: what is no Python without it cannot run."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
 @contextmanager
 def as_graph() -> Iterator[None]:
     """What runs in here becomes a CUDA graph, or rehearses one: it costs nothing to launch many small kernels."""

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from foresay.errors import UserError
 from foresay.kernels.linear_cross_entropy import row_chunks
 from foresay.kernels.switch import plain
+from foresay.kernels.thin import product
 from foresay.output.output import Output
 from foresay.parts import Rate
 
@@ -86,7 +87,7 @@ class Rows(Output):
 
     def raw(self, h: Tensor) -> Tensor:
         """s as it comes, in half precision perhaps."""
-        return F.linear(h, self.weight, self.bias)
+        return product(h, self.weight, self.bias)
 
     def score_own(self, h: Tensor, ids: Tensor) -> Tensor:
         """s of one symbol for each row, (N, D), (N,) -> (N,)."""

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 LIBRARIES = ("libgomp", "libomp", "libiomp")
-NAMES = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+NAMES = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
 
 Share = Callable[[int, int, int, int], None]  # address of the function, of its data, threads, flags
 

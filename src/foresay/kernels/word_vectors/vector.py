@@ -24,6 +24,11 @@ LOG2E, FAR = 1.4426950408889634, 40.0  # a score beyond FAR counts as that
 POWERS = (0.0001540353, 0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.6931471806, 1.0)
 
 
+def every(value: float) -> Any:
+    """A number in every lane."""
+    return ir.Constant(REALS, [value] * LANES)
+
+
 class Writer:
     """Writes instructions for vectors at the builder's place; addresses are whole numbers."""
 
@@ -60,11 +65,20 @@ class Writer:
             function = ir.Function(module, ir.FunctionType(kind, [one.type for one in given]), name)
         return self.builder.call(function, given, fastmath=LOOSE)
 
+    def power(self, t: Any) -> Any:
+        """2 ** t, |t| < 126"""
+        builder, whole = self.builder, self.call("llvm.rint.v16f32", REALS, t)
+        r, power = builder.fsub(t, whole), every(POWERS[0])
+        for value in POWERS[1:]:
+            power = self.fused(power, r, every(value))
+        bits = builder.add(builder.fptosi(whole, WHOLES), ir.Constant(WHOLES, [127] * LANES))
+        return builder.fmul(power, builder.bitcast(builder.shl(bits, ir.Constant(WHOLES, [23] * LANES)), REALS))
+
     def kept(self, number: int) -> list[Any]:
         """Places for sums, at 0; they end up in registers."""
         places = [cgutils.alloca_once(self.builder, REALS) for _ in range(number)]
         for place in places:
-            self.builder.store(ir.Constant(REALS, [0.0] * LANES), place)
+            self.builder.store(every(0.0), place)
         return places
 
 
@@ -120,18 +134,13 @@ def weigh_sixteen(context: Any, scores: Any, signs: Any, begin: Any, rate: Any) 
     """Scores become g = rate y (1 - q); the product of their q = sigmoid(y s), at least e**-640."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        write, every = Writer(builder), lambda value: ir.Constant(REALS, [value] * LANES)
+        write = Writer(builder)
         (place,) = rows_of(context, builder, signature.args[0], given[0], given[2])
         y = write.load(rows_of(context, builder, signature.args[1], given[1], given[2])[0])
         t = builder.fmul(builder.fneg(y), write.load(place))
         t = write.call("llvm.maxnum.v16f32", REALS, t, every(-FAR))
         t = builder.fmul(write.call("llvm.minnum.v16f32", REALS, t, every(FAR)), every(LOG2E))
-        whole = write.call("llvm.rint.v16f32", REALS, t)
-        r, power = builder.fsub(t, whole), every(POWERS[0])
-        for value in POWERS[1:]:
-            power = write.fused(power, r, every(value))
-        bits = builder.add(builder.fptosi(whole, WHOLES), ir.Constant(WHOLES, [127] * LANES))
-        e = builder.fmul(power, builder.bitcast(builder.shl(bits, ir.Constant(WHOLES, [23] * LANES)), REALS))
+        e = write.power(t)
         q = builder.fdiv(every(1.0), builder.fadd(every(1.0), e))
         rate = write.splat(builder.fptrunc(given[3], REAL))
         write.store(builder.fmul(builder.fmul(rate, y), builder.fmul(e, q)), place)
@@ -161,7 +170,7 @@ def push_three(
             offset = builder.mul(columns.index, WORD(BYTES))
             us = [write.load(write.add(target, offset)) for target in targets]
             for place in sums:
-                builder.store(ir.Constant(REALS, [0.0] * LANES), place)
+                builder.store(every(0.0), place)
             with cgutils.for_range(builder, given[3]) as rows:
                 index = write.load(write.add(inputs, builder.mul(rows.index, WORD(8))), WORD)
                 here = write.add(builder.mul(index, stride), offset)

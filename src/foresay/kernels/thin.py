@@ -1,0 +1,81 @@
+"""y = x W' + b where it may be of few rows: on a CPU by loops of our own (thin_loops.py), elsewhere by torch.
+
+For up to 64 rows of float32 without gradients, as decoding has them. FORESAY_PLAIN=1 takes torch's.
+
+x (..., K), weight (O, K), bias (O) -> y (..., O)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from foresay.kernels.recurrent.team import find_team, share
+from foresay.kernels.switch import compiles, plain
+
+MOST = 64  # rows that are few
+LEAST = 1 << 14  # weights that are worth it
+WORTH = 1 << 16  # weights that are worth a second thread
+
+
+def linear(layer: nn.Linear, x: Tensor) -> Tensor:
+    return product(x, layer.weight, layer.bias)
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x W' + b"""
+    if not _few(x, weight):
+        return F.linear(x, weight, bias)
+    x = x.contiguous()
+    outs, width = weight.shape
+    rows = x.numel() // width
+    y = torch.empty(*x.shape[:-1], outs)
+    own = 0 if bias is None else bias.data_ptr()
+    table = (ctypes.c_int64 * 10)(
+        x.data_ptr(), weight.data_ptr(), own, y.data_ptr(), rows, outs, width, 4 * width, 4 * width, 4 * outs
+    )
+    _loops()(ctypes.addressof(table), threaded=weight.numel() >= WORTH)
+    return y
+
+
+def _few(x: Tensor, weight: Tensor) -> bool:
+    outs, width = weight.shape
+    if torch.is_grad_enabled() or not 0 < x.numel() <= MOST * width or width % 16 or outs * width < LEAST:
+        return False
+    real = x.dtype == weight.dtype == torch.float32 and weight.is_contiguous()
+    return (
+        real and x.device.type == weight.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and not plain()
+    )
+
+
+class Loops:
+    """Compiled loops: `whole` for one thread, and where torch has a team of threads `shared` for each of them."""
+
+    def __init__(self, whole: Any, shared: Callable[[], Any]):
+        team = find_team()
+        for name, address in (team or {}).items():
+            llvm.add_symbol(name, address)
+        self.whole = ctypes.CFUNCTYPE(None, ctypes.c_int64)(whole.address)
+        self.shared: int | None = None if team is None else shared().address
+
+    def __call__(self, table: int, *, threaded: bool) -> None:
+        """With the address of what they are given."""
+        threads = torch.get_num_threads()
+        if not threaded or self.shared is None or threads == 1:
+            self.whole(table)
+        else:
+            share()(self.shared, table, threads, 0)
+
+
+@cache
+def _loops() -> Loops:
+    from foresay.kernels import thin_loops  # numba takes a second to import
+
+    return Loops(thin_loops.whole, thin_loops.shared)
