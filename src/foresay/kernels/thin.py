@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.kernels.recurrent.team import find_team, share
-from foresay.kernels.switch import compiles, plain
+from foresay.kernels.switch import plain
 
 MOST = 64  # rows that are few
 LEAST = 1 << 14  # weights that are worth it
