@@ -1,8 +1,8 @@
 """Every part fits every other: embedding x encoder (each cell and kind of positions too) x output x task x batches.
 
 `make test` trains two steps of a pairwise cover: every two parts meet in some run. `pytest --product` trains every
-product that makes sense. What makes none is refused by a UserError, and each refusal is checked. All of it is read off
-the register: a new part takes part by being registered.
+product that makes sense. What makes none is refused by a UserError; every part is met with every reason it can be
+refused for. All of it is read off the register: a new part takes part by being registered.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 import itertools
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,13 +113,18 @@ def pairs(row: Row) -> set[tuple[str, str]]:
     return set(itertools.combinations(chosen, 2)) or {(chosen[0], "")}
 
 
-def pairwise(every: list[Row]) -> list[Row]:
-    """Some of the rows, such that every two parts that meet in any row meet in one of these; richest rows first."""
-    wanted = set().union(*map(pairs, every))
+def reasons(task: str, row: Row) -> set[tuple[str, str]]:
+    """Every part of a row that is refused, with the reason."""
+    return {(f"{axis}: {part}", refusal(task, row) or "") for axis, part in row.items()}
+
+
+def cover_of(every: list[Row], met: Callable[[Row], set[tuple[str, str]]]) -> list[Row]:
+    """Some of the rows, such that all that is met in any row is met in one of these; richest rows first."""
+    wanted = set().union(*map(met, every))
     cover = []
-    for gain in range(max(len(pairs(row)) for row in every), 0, -1):
+    for gain in range(max(len(met(row)) for row in every), 0, -1):
         for row in every:
-            fresh = pairs(row) & wanted
+            fresh = met(row) & wanted
             if len(fresh) >= gain:
                 cover.append(row)
                 wanted -= fresh
@@ -142,7 +148,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for task in parts.names("task"):
             every = [row for row in rows(task) if (refusal(task, row) is None) == (name == "trained")]
             if every and not metafunc.config.getoption("--product"):
-                every = pairwise(every)
+                every = cover_of(every, pairs if name == "trained" else functools.partial(reasons, task))
             found += [pytest.param((task, row), id="-".join([task, *map(label, row.values())])) for row in every]
         metafunc.parametrize(name, found)
 
@@ -238,7 +244,7 @@ def test_the_cover_is_one(sizes):
     """Every pair of values meets, in far fewer rows than the product, and in no fewer than the two largest need."""
     values = [[{"kind": f"{axis}{n}"} for n in range(size)] for axis, size in enumerate(sizes)]
     every = [{str(axis): part for axis, part in enumerate(row)} for row in itertools.product(*values)]
-    cover = pairwise(every)
+    cover = cover_of(every, pairs)
     assert set().union(*map(pairs, cover)) == set().union(*map(pairs, every))
     largest = sorted(sizes)[-2:]
     least = largest[0] * largest[-1] if len(largest) == 2 else largest[0]
@@ -249,7 +255,7 @@ def test_every_registered_part_is_met():
     """Each of every kind is trained in some run of the cover."""
     met: dict[str, set[str]] = {}
     for task in parts.names("task"):
-        for row in pairwise([row for row in rows(task) if refusal(task, row) is None]):
+        for row in cover_of([row for row in rows(task) if refusal(task, row) is None], pairs):
             met.setdefault("task", set()).add(task)
             for axis, part in row.items():
                 met.setdefault(axis, set()).add(part["kind"])
