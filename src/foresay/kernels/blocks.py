@@ -78,6 +78,4 @@ def _addresses(block: Any) -> list[int]:
 
 @cache
 def _loops() -> Loops:
-    from foresay.kernels import blocks_loops  # numba takes a second to import
-
-    return Loops(blocks_loops.whole, blocks_loops.shared)
+    return Loops("foresay.kernels.blocks_loops")

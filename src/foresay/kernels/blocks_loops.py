@@ -22,19 +22,16 @@ from foresay.kernels.word_vectors.vector import BYTES, LANES, LOG2E, REALS, WORD
 
 wait_for_all = types.ExternalFunction("GOMP_barrier", types.void())
 
-# What a call passes on: numbers, then addresses of float32, then addresses of whole numbers; then those of each layer.
-NUMBERS = ("layers", "rows", "size", "heads", "groups", "wide", "deep", "hidden", "act", "slots", "end", "window")
-PLACES = ("x", "normed", "qkv", "mixed", "inner", "added", "outputs", "turns", "small")  # small: eps, scale of scores
-WHOLES = ("table", "at", "begun", "position")
-LAYER = (
-    "gain", "shift", "qkv", "qkv_bias", "join", "join_bias", "dense_gain", "dense_shift", "rise", "rise_bias", "fall",
-    "fall_bias", "keys", "values",
-)  # fmt: skip
+# What a call passes on: numbers, addresses of float32 (`SMALL`: eps, scale of scores), addresses of whole numbers ..
 (
-    N_LAYERS, ROWS, SIZE, HEADS, GROUPS, WIDE, DEEP, HIDDEN, ACT, SLOTS, END, WINDOW, X, NORMED, QKV, MIXED, INNER,
-    ADDED, OUTPUTS, TURNS, SMALL, TABLE, AT, BEGUN, POSITION,
-) = range(len(NUMBERS) + len(PLACES) + len(WHOLES))  # fmt: skip
-HEAD = len(NUMBERS) + len(PLACES) + len(WHOLES)
+    LAYERS, ROWS, SIZE, HEADS, GROUPS, WIDE, DEEP, HIDDEN, ACT, SLOTS, END, WINDOW,
+    X, NORMED, QKV, MIXED, INNER, ADDED, OUTPUTS, TURNS, SMALL, TABLE, AT, BEGUN, POSITION, HEAD,
+) = range(26)  # fmt: skip
+# .. then of each layer the addresses of weights, biases and caches
+(
+    GAIN, SHIFT, W_QKV, B_QKV, W_JOIN, B_JOIN, DENSE_GAIN, DENSE_SHIFT, W_RISE, B_RISE, W_FALL, B_FALL, KEYS, VALUES,
+    LAYER,
+) = range(15)  # fmt: skip
 RELU, GELU, GELU_TANH = 1, 2, 3
 ACTS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
 ROOT = 0.7071067811865476
@@ -155,8 +152,8 @@ def look_back(given: Any, layer: Any, scale: float, low: int, high: int) -> None
     qkv = carray(reals(given[QKV]), (rows, heads * wide + groups * (wide + deep)))
     mixed = carray(reals(given[MIXED]), (rows, heads, deep))
     keys, values = (
-        carray(reals(layer[12]), (rows, slots, groups, wide)),
-        carray(reals(layer[13]), (rows, slots, groups, deep)),
+        carray(reals(layer[KEYS]), (rows, slots, groups, wide)),
+        carray(reals(layer[VALUES]), (rows, slots, groups, deep)),
     )
     table, at = carray(wholes(given[TABLE]), (rows, slots)), carray(wholes(given[AT]), (rows, slots))
     begun, position = carray(wholes(given[BEGUN]), (rows,)), carray(wholes(given[POSITION]), (rows,))
@@ -236,30 +233,31 @@ def go_through(given: Any, thread: Any, threads: Any) -> None:
     own = given[NORMED] + 4 * thread * rows * size
     x, normed = carray(reals(given[X]), (rows, size)), carray(reals(own), (rows, size))
     added = carray(reals(given[ADDED]), (rows, size))
-    outputs = carray(reals(given[OUTPUTS]), (given[N_LAYERS], rows, size))
+    outputs = carray(reals(given[OUTPUTS]), (given[LAYERS], rows, size))
     begin, end = part_of(size, thread, threads, LANES)
-    for n in range(given[N_LAYERS]):
-        layer = given[HEAD + n * len(LAYER) : HEAD + (n + 1) * len(LAYER)]
-        norm(x, carray(reals(layer[0]), (size,)), carray(reals(layer[1]), (size,)), normed, small[0])
+    for n in range(given[LAYERS]):
+        layer = given[HEAD + n * LAYER : HEAD + (n + 1) * LAYER]
+        norm(x, carray(reals(layer[GAIN]), (size,)), carray(reals(layer[SHIFT]), (size,)), normed, small[0])
         low, high = part_of(wide, thread, threads, LANES)
-        multiply(own, layer[2], layer[3], given[QKV], rows, size, wide, low, high)
+        multiply(own, layer[W_QKV], layer[B_QKV], given[QKV], rows, size, wide, low, high)
         if threads > 1:
             wait_for_all()
         low, high = part_of(rows * heads, thread, threads, 1)
         look_back(given, layer, small[1], low, high)
         if threads > 1:
             wait_for_all()
-        multiply(given[MIXED], layer[4], layer[5], given[ADDED], rows, heads * given[DEEP], size, begin, end)
+        multiply(given[MIXED], layer[W_JOIN], layer[B_JOIN], given[ADDED], rows, heads * given[DEEP], size, begin, end)
         add(x, added, begin, end)
         if threads > 1:
             wait_for_all()
-        norm(x, carray(reals(layer[6]), (size,)), carray(reals(layer[7]), (size,)), normed, small[0])
+        dense_gain, dense_shift = carray(reals(layer[DENSE_GAIN]), (size,)), carray(reals(layer[DENSE_SHIFT]), (size,))
+        norm(x, dense_gain, dense_shift, normed, small[0])
         low, high = part_of(hidden, thread, threads, LANES)
-        multiply(own, layer[8], layer[9], given[INNER], rows, size, hidden, low, high)
+        multiply(own, layer[W_RISE], layer[B_RISE], given[INNER], rows, size, hidden, low, high)
         activate(given[INNER], rows, hidden, low, high, given[ACT])
         if threads > 1:
             wait_for_all()
-        multiply(given[INNER], layer[10], layer[11], given[ADDED], rows, hidden, size, begin, end)
+        multiply(given[INNER], layer[W_FALL], layer[B_FALL], given[ADDED], rows, hidden, size, begin, end)
         add(x, added, begin, end)
         outputs[n, :, begin:end] = x[:, begin:end]
         if threads > 1:
@@ -268,7 +266,7 @@ def go_through(given: Any, thread: Any, threads: Any) -> None:
 
 @njit(nogil=True, cache=True)
 def all_of(table: Any) -> Any:
-    return carray(table, (HEAD + carray(table, (1,))[0] * len(LAYER),))
+    return carray(table, (HEAD + carray(table, (1,))[0] * LAYER,))
 
 
 @cfunc(types.void(types.CPointer(types.int64)), cache=True)

@@ -8,17 +8,15 @@ x (..., K), weight (O, K), bias (O) -> y (..., O)
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import importlib
 from functools import cache
-from typing import Any
 
-import llvmlite.binding as llvm
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.kernels.recurrent.team import find_team, share
-from foresay.kernels.switch import plain
+from foresay.kernels.switch import compiles, plain
 
 MOST = 64  # rows that are few
 LEAST = 1 << 14  # weights that are worth it
@@ -50,20 +48,22 @@ def _few(x: Tensor, weight: Tensor) -> bool:
     if torch.is_grad_enabled() or not 0 < x.numel() <= MOST * width or width % 16 or outs * width < LEAST:
         return False
     real = x.dtype == weight.dtype == torch.float32 and weight.is_contiguous()
-    return (
-        real and x.device.type == weight.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and not plain()
-    )
+    here = x.device.type == weight.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+    return real and here and compiles() and not plain()
 
 
 class Loops:
-    """Compiled loops: `whole` for one thread, and where torch has a team of threads `shared` for each of them."""
+    """A module of compiled loops: `whole` for one thread, and where torch has a team of threads `shared` for each."""
 
-    def __init__(self, whole: Any, shared: Callable[[], Any]):
+    def __init__(self, name: str):
+        import llvmlite.binding as llvm
+
         team = find_team()
-        for name, address in (team or {}).items():
-            llvm.add_symbol(name, address)
-        self.whole = ctypes.CFUNCTYPE(None, ctypes.c_int64)(whole.address)
-        self.shared: int | None = None if team is None else shared().address
+        for symbol, address in (team or {"GOMP_barrier": ctypes.cast(_nothing, ctypes.c_void_p).value}).items():
+            llvm.add_symbol(symbol, address)
+        module = importlib.import_module(name)  # compiles, and numba takes a second to import
+        self.whole = ctypes.CFUNCTYPE(None, ctypes.c_int64)(module.whole.address)
+        self.shared: int | None = None if team is None else module.shared().address
 
     def __call__(self, table: int, *, threaded: bool) -> None:
         """With the address of what they are given."""
@@ -74,8 +74,11 @@ class Loops:
             share()(self.shared, table, threads, 0)
 
 
+@ctypes.CFUNCTYPE(None)
+def _nothing() -> None:
+    """Where there is nobody to wait for."""
+
+
 @cache
 def _loops() -> Loops:
-    from foresay.kernels import thin_loops  # numba takes a second to import
-
-    return Loops(thin_loops.whole, thin_loops.shared)
+    return Loops("foresay.kernels.thin_loops")
