@@ -197,6 +197,11 @@ def test_commands(cipher, call, tmp_path):
     ("words", "said"),
     [
         (["generate"], "no source is given"),
+        (["generate", "abc", "--stop", "x"], "--stop with beam search, as sources get; it is for sampling"),
+        (["eval", "--rows", "3"], "--rows 3, but pairs are read one a row"),
+        (["eval", "--encoding", "klingon"], "--encoding klingon without --data"),
+        (["eval", "--limit", "-5"], "limit=-5"),
+        (["eval", "--alpha", "1e308"], "alpha=1e+308"),
         (["score", "abc"], "is no pair"),
         (["look"], "nothing to look at"),
         (["look", "--pair", ""], "no source is given"),
@@ -256,3 +261,92 @@ def test_sources_too_long_for_the_positions_name_their_line(cipher, tmp_path):
     made: Any = start.train(raw, words, out=tmp_path / "yes", device="cpu", watch=Watch())
     with pytest.raises(UserError, match="source 1 has 5 tokens; the model has positions for 4"):
         made.translate(["abcde"])
+
+
+def test_a_source_is_written_from_by_its_own_length(cipher):
+    """Company changes nothing, also where a model does not end by itself."""
+    run = load(cipher / "run")
+    with torch.no_grad():
+        for name, parameter in run.model.named_parameters():
+            if name.endswith("output.bias"):
+                parameter[3] = -50.0  # <stop>
+    short, long = "ab", "abcdefgh" * 5
+    alone, beside = run.search(short)[0][0], run.search([short, long])[0][0]
+    assert (alone.text, alone.found.score) == (beside.text, beside.found.score) and len(alone.text) == 3 * 16 + 50
+    assert run.generate(short) == run.generate([long, short])[1:]
+    sampled = run.generate([short, long, short], temperature=1.0, number=2)
+    assert sampled[:2] == run.generate(short, temperature=1.0, number=2) and sampled[0] != sampled[4]
+
+
+def test_a_text_by_itself_is_one_source(cipher):
+    run = load(cipher / "run")
+    assert run.translate("abc") == run.translate(["abc"])
+
+
+def test_the_first_pairs_are_measured_and_written(cipher):
+    run = load(cipher / "run")
+    whole, first = run.judge(split="test", measures=["exact"]), run.judge(split="test", limit=3, measures=["exact"])
+    assert first.overlap.texts == 3 and first.written == whole.written[:3]
+    pairs = rows(20, 3)[:3]
+    nats = sum(scored.nats for scored in run.score(pairs))
+    assert first.measured.tokens == sum(len(target) + 1 for _, target in pairs)
+    assert first.measured.loss * first.measured.tokens == pytest.approx(nats, rel=1e-5)
+    assert run.evaluate(split="test", limit=3).loss == first.measured.loss
+
+
+def test_texts_that_have_changed_are_not_judged(cipher, tmp_path):
+    copied = tmp_path / "all"
+    shutil.copytree(cipher, copied)
+    (copied / "test.tsv").write_text((copied / "test.tsv").read_text().replace("i", "j"))
+    config = json.loads((copied / "run" / "config.json").read_text())
+    changed = json.loads(json.dumps(config).replace(str(cipher), str(copied)))
+    (copied / "run" / "config.json").write_text(json.dumps(changed))
+    recipe_file = copied / "run" / "recipe.yaml"
+    recipe_file.write_text(recipe_file.read_text().replace(str(cipher), str(copied)))
+    with pytest.raises(UserError, match="have changed since"):
+        load(copied / "run").judge(split="test")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda run: run.translate([3]), lambda run: run.translate(3), lambda run: run.score(None),
+        lambda run: run.score([(1, 2)]), lambda run: run.score([("ab", "")]), lambda run: run.align(3),
+        lambda run: run.align("ab", 3), lambda run: run.align("ab", " "), lambda run: run.generate(3),
+        lambda run: run.generate("ab", seed=1.5), lambda run: run.generate("ab", number=10**9, temperature=1.0),
+        lambda run: run.generate("ab", length=10**11), lambda run: run.judge(limit=0),
+        lambda run: run.judge(limit=2.5), lambda run: run.evaluate(limit=-1), lambda run: run.search("ab", banned=None),
+        lambda run: run.search("ab", search=Beam(alpha=1e308)),
+    ],
+)  # fmt: skip
+def test_wrong_values_are_the_users_mistake(cipher, call):
+    with pytest.raises(UserError):
+        call(load(cipher / "run"))
+
+
+def test_the_length_norm_does_not_hang_on_naming_the_width(cipher, call):
+    run = str(cipher / "run")
+    scores = {
+        words: [one["score"] for one in json.loads(call("generate", run, "abc", "--number", "2", "--json", *words).out)]
+        for words in ((), ("--beam", "5"), ("--alpha", "1"), ("--alpha", "0"), ("--beam", "5", "--alpha", "0"))
+    }
+    assert scores[()] == scores["--beam", "5"] == scores["--alpha", "1"] != scores["--alpha", "0"]
+    assert scores["--alpha", "0"] == scores["--beam", "5", "--alpha", "0"]
+
+
+def test_lines_that_hold_no_source(cipher, call):
+    run = str(cipher / "run")
+    done = call("generate", run, "-", given=b"abc\n\ndef\n")
+    assert done.code == 2 and "standard input line 2 is empty; give a source on every line" in done.error
+    done = call("score", run, "-", given=b"abc\tijk\n\n")
+    assert done.code == 2 and "standard input line 2: '' is no pair" in done.error
+
+
+def test_bytes_that_are_no_text_on_a_lenient_terminal(cipher, monkeypatch):
+    import io
+
+    from foresay.cli.using import lines_of
+
+    lenient = io.TextIOWrapper(io.BytesIO(b"abc\n\xff\xfe\n"), "utf-8", errors="surrogateescape")
+    with pytest.raises(UserError, match="pipe is not UTF-8: byte 0xFF after line 1"):
+        list(lines_of(lenient, "pipe"))

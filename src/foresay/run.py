@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import torch
-from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay.data.corpus import Corpus
@@ -46,10 +45,8 @@ from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
 from foresay.train.resume import own_prepared
-from foresay.translate import Translating
+from foresay.translate import Length, Number, Translating, texts_of
 
-Length = Annotated[int, Gt(0), Le(10_000_000)]
-Number = Annotated[int, Gt(0), Le(100_000)]
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
 
@@ -345,7 +342,7 @@ class PairRun(Translating, Run):
 
     def score(self, texts: Any) -> list[Scored]:
         """-log P(target | source) of each (source, target), and of each token of the target."""
-        pairs = [texts] if isinstance(texts, tuple) else list(texts)
+        pairs = [texts] if isinstance(texts, tuple) else list(texts) if isinstance(texts, Sequence) else [texts]
         if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
             raise UserError("texts; allowed: pairs, (source, target), as this run writes a target from a source")
         return [Scored(target, *self.log_probs(source, target)) for source, target in pairs]
@@ -380,9 +377,9 @@ class PairRun(Translating, Run):
         trail: Trail | None = None,
     ) -> list[list[Written]]:
         """The best texts for each source, best first; settings as of any run."""
-        sources = fits(list[str], [prompts] if isinstance(prompts, str) else list(prompts), "prompts")
+        banned, required = texts_of(banned, "banned"), texts_of(required, "required")
         found = self.find(
-            sources,
+            texts_of(prompts, "prompts"),
             length=length,
             search=search,
             least=least,

@@ -276,7 +276,12 @@ def build(
     vocabulary = tokens if isinstance(tokens, int) else len(tokens)
     if isinstance(text, PairShards) and recipe.data.source_tokens is not None:
         model.source_vocabulary = text.source.vocabulary
-    model.build(vocabulary)
+    try:
+        model.build(vocabulary)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        raise UserError("the model does not fit into memory; make its sizes smaller") from error
     if isinstance(text, PairShards) and isinstance(model, Seq2Seq):
         sources = count_tokens(text.source, text.source.vocabulary)
         model.learn_sources(sources, count_tokens(text, vocabulary))

@@ -10,13 +10,16 @@ run.judge(split="test").overlap.bleu
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
@@ -44,7 +47,10 @@ if TYPE_CHECKING:
     from foresay.recipe import Recipe
 
 LEAST = 0.6  # share of a source's tokens that must have stood in training sources
-ROWS = 64  # sources searched at a time
+ROWS = 64  # sources searched at a time, at the most
+SPAN = 16  # tokens that their lengths may differ by
+Length = Annotated[int, Gt(0), Le(10_000_000)]
+Number = Annotated[int, Gt(0), Le(100_000)]
 
 
 @dataclass(frozen=True)
@@ -117,11 +123,21 @@ class Translating:
                 stacklevel=4,
             )
 
-    def _length(self, condition: Tensor, length: int | None) -> int:
-        """The most symbols to write: those asked for, else twice the source and some."""
-        most, task = 2 * condition.shape[1] + 10, self._task
-        found = most if length is None else fits(Size, length, "length")
-        return found if task.writer.longest is None else min(found, task.writer.longest - 1)
+    def _length(self, size: int, length: int | None) -> int:
+        """The most symbols to write: those asked for, else by the source's own size, so that no other counts."""
+        most, longest = 3 * SPAN * -(-size // SPAN) + 50, self._task.writer.longest
+        found = most if length is None else fits(Length, length, "length")
+        return found if longest is None else min(found, longest - 1)
+
+    def _together(self, condition: Tensor) -> Iterator[tuple[list[int], Tensor, int]]:
+        """Sources of like size: their places, themselves, and a size that they have in common."""
+        sizes = (condition != PAD).sum(1).tolist()
+        for span in dict.fromkeys(-(-size // SPAN) for size in sizes):
+            own = [row for row, size in enumerate(sizes) if -(-size // SPAN) == span]
+            for begin in range(0, len(own), ROWS):
+                rows = own[begin : begin + ROWS]
+                widest = max(sizes[row] for row in rows)
+                yield rows, condition[torch.tensor(rows, device=condition.device), :widest], SPAN * span
 
     def write(
         self,
@@ -134,14 +150,17 @@ class Translating:
         seed: int = 1,
     ) -> list[str]:
         """`number` texts for each source, greedily or by sampling; temperature 0 is greedy."""
-        sources = [prompt] if isinstance(prompt, str) else list(prompt)
-        number, temperature = fits(Size, number, "number"), fits(Amount, temperature, "temperature")
+        sources, number, seed = texts_of(prompt, "prompt"), fits(Number, number, "number"), fits(int, seed, "seed")
+        temperature = fits(Amount, temperature, "temperature")
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
-        condition = self.conditions(sources).repeat_interleave(number, 0)
-        given, how = Given(self._task, condition), parts.make("decoder", decoder)
-        rows = generate(given, [[]] * len(condition), how, length=self._length(condition, length), seed=seed)
-        return [self.tokens.decode(row) for row in rows]
+        how, written = parts.make("decoder", decoder), {}
+        for rows, own, size in self._together(self.conditions(sources).repeat_interleave(number, 0)):
+            given, most = Given(self._task, own), self._length(size, length)
+            written |= zip(
+                rows, generate(given, [[]] * len(rows), how, length=most, seed=seed, numbers=rows), strict=True
+            )
+        return [self.tokens.decode(written[row]) for row in range(len(written))]
 
     @torch.inference_mode()
     def find(
@@ -158,28 +177,28 @@ class Translating:
     ) -> list[list[Found]]:
         """The best targets of each source, best first; sources of like length are searched together."""
         how = Beam(alpha=1.0) if search is None else parts.make("search", search)
-        condition, more = self.conditions(sources), {} if trail is None else {"trail": trail}
-        sizes = (condition != PAD).sum(1).tolist()
-        order = sorted(range(len(sources)), key=lambda row: (-sizes[row], row))
         found: dict[int, list[Found]] = {}
-        for begin in range(0, len(order), ROWS):
-            rows = order[begin : begin + ROWS]
-            own = condition[torch.tensor(rows, device=condition.device), : sizes[rows[0]]]
+        for rows, own, size in self._together(self.conditions(sources)):
             model: Any = Given(self._task, own)
             model = Fused(model, beside) if beside else model
-            limits = Limits(self._length(own, length), fits(Count, least, "least"), tuple(banned), tuple(required))
+            limits = Limits(self._length(size, length), fits(Count, least, "least"), tuple(banned), tuple(required))
+            more = {"trail": trail} if trail is not None and rows[0] == 0 else {}
             found |= zip(rows, how.find(model, [[]] * len(rows), limits, **more), strict=True)
         return [found[row] for row in range(len(sources))]
 
     def translate(
-        self, sources: Sequence[str], *, search: Search | None = None, length: int | None = None
+        self, sources: str | Sequence[str], *, search: Search | None = None, length: int | None = None
     ) -> list[str]:
         """The best target of each source, by default that of `Beam(width=5, alpha=1)`."""
-        return [self.tokens.decode(best[0].ids) for best in self.find(sources, search=search, length=length)]
+        given = texts_of(sources, "sources")
+        return [self.tokens.decode(best[0].ids) for best in self.find(given, search=search, length=length)]
 
     @torch.inference_mode()
     def log_probs(self, source: str, target: str) -> tuple[list[str], list[float]]:
         """log P of each token of a target, <stop> too, given its source."""
+        source, target = fits(str, source, "source"), fits(str, target, "target")
+        if not target.strip():
+            raise UserError(f"the target of {source[:60]!r} is empty; give a text")
         ids = [*self.tokens.encode(target).tolist(), STOP]
         given = torch.tensor([ids], dtype=torch.long, device=self.model.device)
         found, _ = self._task.score(given, None, self.conditions([source]))
@@ -188,7 +207,9 @@ class Translating:
     @torch.inference_mode()
     def align(self, source: str, target: str | None = None) -> Aligned:
         """How much each target symbol looked at each of the source; without a target, of what the model writes."""
-        condition = self.conditions([source])
+        condition = self.conditions([fits(str, source, "source")])
+        if target is not None and not fits(str, target, "target").strip():
+            raise UserError("target is empty; give a text, or leave it out for what the model writes")
         ids = self.find([source])[0][0].ids if target is None else self.tokens.encode(target).tolist()
         ids = [*ids, STOP]
         weights = self._task.align(condition, torch.tensor([ids], dtype=torch.long, device=condition.device))[0]
@@ -204,11 +225,11 @@ class Translating:
         encoding: str | None = None,
         rows: int | None = None,
     ) -> Measured:
-        """Perplexity and bits of the targets given their sources, of the run's own pairs or of others."""
+        """Perplexity and bits of the targets given their sources, of the run's own pairs or of others, or the first."""
         if rows is not None:
             raise UserError(f"rows={rows}, but pairs are read one a row; leave it out")
-        shards = self._asked(data, split, encoding)[2]
-        return evaluate(self._task, self.recipe.train.batches, shards, limit=limit)
+        shards = first_of(self._asked(data, split, encoding)[2], limit)
+        return evaluate(self._task, self.recipe.train.batches, shards)
 
     def judge(
         self,
@@ -218,6 +239,7 @@ class Translating:
         limit: int | None = None,
         encoding: str | None = None,
         search: Search | None = None,
+        length: int | None = None,
         measures: Sequence[Measure] | None = None,
     ) -> Judged:
         """Perplexity of the targets, and how near to them comes what is written for the sources.
@@ -226,14 +248,24 @@ class Translating:
         `measures` are those of the recipe, by default BLEU, chrF and exact match; with none, nothing is written.
         """
         asked = self._task.measures if measures is None else fits(list[Measure], list(measures), "measures")
-        corpus, part, shards = self._asked(data, split, encoding)
-        pairs = list(corpus.pairs(part, self.recipe.seed))[:limit]
-        tokens = None if limit is None else int(shards.ends[min(limit, shards.documents) - 1])
-        measured = evaluate(self._task, self.recipe.train.batches, shards, limit=tokens)
+        corpus, part, whole = self._asked(data, split, encoding)
+        shards = first_of(whole, limit)
+        measured = evaluate(self._task, self.recipe.train.batches, shards)
         if not asked:
             return Judged(measured, None, [])
-        written = self.translate([source for _, source, _ in pairs], search=search)
+        pairs = list(corpus.pairs(part, self.recipe.seed))[: shards.documents]
+        self._check_same(pairs, shards, split)
+        written = self.translate([source for _, source, _ in pairs], search=search, length=length)
         return Judged(measured, overlap(written, [target for _, _, target in pairs], asked), written)
+
+    def _check_same(self, pairs: list[Any], shards: PairShards, split: str) -> None:
+        """Refuses texts that are no longer those that were prepared."""
+        ids = [np.append(self.tokens.encode(target), STOP) for _, _, target in pairs]
+        if len(ids) != shards.documents or not np.array_equal(np.concatenate(ids), shards.slice(0, len(shards))):
+            raise UserError(
+                f"the {split} pairs have changed since {self.folder} was trained; put them back, or give pairs to "
+                "measure on"
+            )
 
     def _asked(
         self, data: str | Sequence[str] | None, split: str, encoding: str | None
@@ -262,3 +294,23 @@ class Translating:
         if not isinstance(shards, PairShards):
             raise UserError(f"the run has no {part} pairs; give data.{part} in its recipe, or pairs to measure on")
         return shards
+
+
+def texts_of(given: Any, name: str) -> list[str]:
+    """A text by itself as a list of one."""
+    listed = [given] if isinstance(given, str) else list(given) if isinstance(given, Sequence) else given
+    return fits(list[str], listed, name)
+
+
+def first_of(shards: PairShards, number: int | None) -> PairShards:
+    """The first so many pairs; characters and bytes by their share of the tokens."""
+    if number is None or fits(Size, number, "limit") >= shards.documents:
+        return shards
+    found, total = copy.copy(shards), len(shards)
+    found.source = copy.copy(shards.source)
+    for side in (found, found.source):
+        side.ends = side.ends[:number]
+        side.meta = replace(side.meta, documents=number, tokens=int(side.ends[-1]))
+    found.lines = found.lines[:number]
+    found.characters, found.bytes = (round(all_ * len(found) / total) for all_ in (shards.characters, shards.bytes))
+    return found

@@ -33,8 +33,15 @@ def evaluate(
     rows: Annotated[
         int | None, typer.Option(help="Rows that a stream is read in; 1: one state through it all.")
     ] = None,
-    beam: Annotated[int, typer.Option(help="Of pairs: candidates of the search; 1 is greedy.")] = 5,
-    alpha: Annotated[float, typer.Option(help="Of pairs: the score is log P / length ** alpha.")] = 1.0,
+    beam: Annotated[
+        int | None, typer.Option(help="Of pairs: candidates of the search, 5 by default; 1 is greedy.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Of pairs: the score is log P / length ** alpha, 1 by default.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Of pairs: the most tokens to write; by default by source.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Of pairs: only the first so many.")] = None,
     measures: Annotated[
         list[str] | None,
@@ -46,9 +53,13 @@ def evaluate(
 ) -> None:
     """Perplexity and bits of a run on its held-out text or on another; of pairs also what its recipe measures."""
     loaded = load_run(run, device, trust)
+    if encoding is not None and data is None:
+        raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
     if loaded.model.conditional:
-        from foresay.decode.beam import Beam
+        from foresay.parts import make
 
+        if rows is not None:
+            raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
         with told():
             one = data[0] if data and len(data) == 1 else data
             judged = loaded.judge(  # pyright: ignore[reportAttributeAccessIssue]
@@ -56,11 +67,16 @@ def evaluate(
                 split=split,
                 encoding=encoding,
                 limit=limit,
-                search=Beam(beam, alpha=alpha),
+                search=make("search", {"kind": "beam", "width": beam or 5, "alpha": 1.0 if alpha is None else alpha}),
+                length=length,
                 measures=measures or None,
             )
         measured, about = judged.measured, judged.as_dict()
     else:
+        of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
+        given = next((name for name, value in of_pairs.items() if value is not None), None)
+        if given is not None:
+            raise UserError(f"--{given} is for runs that write from a source; {run} does not: leave it out")
         if data is not None and len(data) > 1:
             raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
         measured = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
@@ -121,9 +137,9 @@ def score(
     loaded = load_run(run, device, trust)
     if not loaded.model.causal and not as_json:
         say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
-    for line in read_lines(texts):
+    for place, line in placed_lines(texts):
         with told():
-            scored = loaded.score(sides(line) if loaded.model.conditional else line)[0]  # pyright: ignore[reportArgumentType]
+            scored = loaded.score(sides(line, place) if loaded.model.conditional else line)[0]  # pyright: ignore[reportArgumentType]
         if as_json:
             show_json(scored.as_dict(), compact=True)
             continue
@@ -132,11 +148,14 @@ def score(
             show(f"  {-log_prob:8.4f}  {_visible(token)}")
 
 
-def sides(line: str) -> tuple[str, str]:
+def sides(line: str, place: str | None = None) -> tuple[str, str]:
     """Source and target of a line, with a tab between them."""
     source, tab, target = line.partition("\t")
     if not tab or not source.strip() or not target.strip():
-        raise UserError(f"{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET")
+        where = "" if place is None else f"{place}: "
+        raise UserError(
+            f"{where}{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET"
+        )
     return source, target
 
 
@@ -172,10 +191,13 @@ def lines_of(file: TextIO, name: str) -> Iterator[str]:
     """The lines of a file or a pipe, as they come."""
     number = 0
     try:
-        for number, line in enumerate(file, 1):  # noqa: B007 - for the error
+        for line in file:
+            line.encode()  # where the locale is C.UTF-8, standard input lets through what is no UTF-8
+            number += 1
             yield line.rstrip("\n")
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
+        wrong = error.object[error.start]
+        byte = wrong if isinstance(wrong, int) else ord(wrong) & 0xFF
         raise UserError(
             f"{name} is not UTF-8: byte 0x{byte:02X} after line {number}; convert it, as with iconv -f latin1 -t utf-8"
         ) from None

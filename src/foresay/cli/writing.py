@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
-from foresay.cli.using import lines_of, read_lines
+from foresay.cli.using import lines_of, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def generate(
     repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
     stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
     beam: Annotated[int, typer.Option(help="Search the likeliest text with so many candidates; 0: do not.")] = 0,
-    alpha: Annotated[float, typer.Option(help="Beam: the score is log P / length ** alpha.")] = 0.0,
+    alpha: Annotated[
+        float | None, typer.Option(help="Beam: the score is log P / length ** alpha; by default 0, from a source 1.")
+    ] = None,
     until: Annotated[
         str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
     ] = None,
@@ -62,8 +64,9 @@ def generate(
     """Write on from a prompt, or from a source, by sampling, greedily, or by beam search."""
     filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
     loaded = load_run(run, device, trust)
-    if loaded.model.conditional and not beam and temperature is None and filters == PLAIN:
-        beam, alpha = 5, alpha or 1.0
+    searches = loaded.model.conditional and not beam and temperature is None and filters == PLAIN
+    beam, beside = (5, "beam search, as sources get") if searches else (beam, f"--beam {beam}")
+    alpha = 1.0 if alpha is None and beam and loaded.model.conditional else alpha
     temperature = 1.0 if temperature is None else temperature
     how = {"alpha": alpha, "groups": groups, "until": until, "diversity": diversity}
     given = how | {"groups": groups != 1, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
@@ -71,7 +74,7 @@ def generate(
     drawn |= {"seed": seed is not None}
     texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
     if beam:
-        refuse({**drawn, "stop": stop}, f"--beam {beam}", "sampling")
+        refuse({**drawn, "stop": stop}, beside, "sampling: give a temperature")
         search = beam_of(beam, number, temperature, how, tree)
         limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
         limits |= {"length": LENGTH} if length is None and not loaded.model.conditional else {}
@@ -134,10 +137,13 @@ def piped(prompt: str) -> str:
 
 def sources_of(prompt: str) -> list[str]:
     """Sources: the lines of a pipe or of a file, or the one that is given."""
-    found = [line for line in read_lines([prompt]) if line.strip()] if prompt else []
-    if not found:
+    found = list(placed_lines([prompt])) if prompt else []
+    blank = next((place for place, line in found if place is not None and not line.strip()), None)
+    if blank is not None:
+        raise UserError(f"{blank} is empty; give a source on every line, so that line by line they belong together")
+    if not any(line.strip() for _, line in found):
         raise UserError("no source is given; this run writes from one: give a text, a file of lines, or - for a pipe")
-    return found
+    return [line for _, line in found]
 
 
 def check_picture(path: Path) -> None:

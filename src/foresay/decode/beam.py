@@ -31,7 +31,7 @@ from annotated_types import Gt, Le
 
 from foresay.decode.beams import Beams, Trail
 from foresay.decode.given import alone
-from foresay.decode.search import Found, Limits, Search, margin_for
+from foresay.decode.search import Alpha, Found, Limits, Search, margin_for
 from foresay.errors import UserError
 from foresay.parts import Amount, Rate, Size, part
 
@@ -46,7 +46,7 @@ class Beam(Search):
         self,
         width: Width = 5,
         best: Width = 1,
-        alpha: Amount = 0.0,
+        alpha: Alpha = 0.0,
         temperature: Rate = 1.0,
         until: Literal["sure", "number", "length"] = "sure",
         groups: Size = 1,

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from foresay.decode.given import alone
-from foresay.decode.search import Found, Limits, Search, nothing_possible
+from foresay.decode.search import Alpha, Found, Limits, Search, nothing_possible
 from foresay.errors import UserError
-from foresay.parts import Amount, Rate, Size, part
+from foresay.parts import Rate, Size, part
 from foresay.text.tokens import STOP
 
 MOST = 200_000  # sequences of one length
@@ -23,7 +23,7 @@ MOST = 200_000  # sequences of one length
 class Exhaustive(Search):
     """Looks at every sequence."""
 
-    def __init__(self, best: Size = 1, alpha: Amount = 0.0, temperature: Rate = 1.0):
+    def __init__(self, best: Size = 1, alpha: Alpha = 0.0, temperature: Rate = 1.0):
         self.best, self.alpha, self.temperature = best, alpha, temperature
 
     @torch.inference_mode()

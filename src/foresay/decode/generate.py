@@ -51,8 +51,11 @@ def generate(
     context: int | None = None,
     ends: Callable[[list[int]], bool] | None = None,
     on_step: Callable[[list[int]], None] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> list[list[int]]:
-    """Up to `length` new ids for each prompt, up to and without <stop>; row i draws from seed and i alone.
+    """Up to `length` new ids for each prompt, up to and without <stop>; row i draws from seed and its number alone.
+
+    The numbers are 0, 1, .. unless given.
 
     `on_step` is called with the symbols of every step, <stop> for rows that have ended; what was told is not written
     again.
@@ -60,11 +63,10 @@ def generate(
     if not prompts:
         return []
     how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1 or model.steady
-    texts, sure = _write(
-        model, prompts, range(len(prompts)), decoder, how, 0.0 if as_told else margin_for(model), on_step
-    )
+    numbers = range(len(prompts)) if numbers is None else numbers
+    texts, sure = _write(model, prompts, numbers, decoder, how, 0.0 if as_told else margin_for(model), on_step)
     for row in (row for row, clear in enumerate(sure) if not clear):
-        texts[row] = _write(alone(model, row), [prompts[row]], [row], decoder, how, 0.0, None)[0][0]
+        texts[row] = _write(alone(model, row), [prompts[row]], [numbers[row]], decoder, how, 0.0, None)[0][0]
     return texts
 
 

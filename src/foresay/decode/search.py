@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from annotated_types import Ge, Le
 from torch import Tensor
 
 from foresay.errors import UserError
@@ -25,6 +26,7 @@ from foresay.parts import Part
 from foresay.text.tokens import MASK, PAD, START, STOP, UNK
 
 NEVER = (PAD, UNK, START, MASK)  # no text has these
+Alpha = Annotated[float, Ge(0), Le(10)]  # L ** alpha stays a number
 MARGIN = 1e-4  # nats that make a choice clear; float32 rounds sums of some hundred log-probabilities to less
 
 

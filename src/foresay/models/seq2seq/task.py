@@ -40,7 +40,7 @@ USUAL: list[Measure] = ["bleu", "chrf", "exact"]
 
 @dataclass(frozen=True)
 class Sampling:
-    """Scheduled sampling: the share of symbols that the model feeds itself, reached after `rise` steps."""
+    """Scheduled sampling: the share of symbols that the model feeds itself, reached after `rise` batches."""
 
     share: Share = 0.0
     rise: Count = 0
