@@ -203,6 +203,7 @@ def test_commands(cipher, call, tmp_path):
         (["eval", "--limit", "-5"], "limit=-5"),
         (["eval", "--alpha", "1e308"], "alpha=1e+308"),
         (["score", "abc"], "is no pair"),
+        (["correct", "abc"], "correcting needs P of a text; use a language model"),
         (["look"], "nothing to look at"),
         (["look", "--pair", ""], "no source is given"),
         (["look", "--pair", "abc", "--out", "look.pdf"], "a picture ends in .svg or .png"),
