@@ -475,3 +475,23 @@ def test_a_list_of_texts_trains_and_resumes(tmp_path: Path) -> None:
         start.train(["a.csv"], words, out="run", resume=True, device="cpu", watch=Watch())
     with pytest.raises(UserError, match="no text is given; give a file"):
         start.train([], out="other", device="cpu", watch=Watch())
+
+
+@pytest.mark.parametrize(("part", "line"), [("valid", 2), ("test", 3)])
+def test_targets_too_long_for_the_writers_positions_are_found_before_training(part: str, line: int) -> None:
+    pairs = {"train": ["a\tx"] * 5, "valid": ["a\tx"] * 5, "test": ["a\tx"] * 5}
+    pairs[part][line - 1] = "a\txxxxx"
+    for name, lines in pairs.items():
+        Path(f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    given = {
+        "task": "seq2seq",
+        "data": {"kind": "pairs", **{name: f"{name}.tsv" for name in pairs}},
+        "tokens": "characters",
+        "encoder": {"size": 8},
+        "writer": {"kind": "transformer", "size": 8, "positions": {"kind": "learnt", "longest": 5}},
+        "train": {"steps": 2, "batches": {"kind": "pairs", "longest": 5}},
+    }
+    said = rf"data.{part}: line {line} has a target of 6 tokens, <stop> among them; writer.positions=learnt ends at 5"
+    with pytest.raises(UserError, match=said):
+        train(given)
+    assert not Path("run").exists()

@@ -245,11 +245,12 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
 
 
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
-    """Refuses sources that are longer than there are positions; says how many pairs are left out as too long."""
-    shards = {"valid": prepared.valid, "test": prepared.test}
-    for name, one in shards.items():
+    """Refuses pairs that are longer than there are positions; says how many are left out of training as too long."""
+    task = recipe.task
+    for name, one in (("valid", prepared.valid), ("test", prepared.test)):
         if isinstance(one, PairShards):
-            one.check_lengths(f"data.{name}", recipe.task.encoder.longest, "encoder.positions=learnt")
+            one.check_lengths(f"data.{name}", task.encoder.longest, "encoder.positions=learnt")
+            one.check_lengths(f"data.{name}", task.writer.longest, "writer.positions=learnt", "target")
     order = recipe.train.batches.open(prepared.train, recipe.seed) if recipe.train.batches.pairs else None
     if order is not None and order.left_out:
         yield (

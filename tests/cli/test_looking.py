@@ -36,7 +36,8 @@ def test_a_line_for_each_symbol_with_the_place_it_saw_most(asked, call: Commands
     assert done.code == 0 and done.out == "b\t␣\t0.700\n■\t■\t0.500\n"
     assert asked == [("a ", "b")] and "<svg" in (tmp_path / "run" / "alignment.svg").read_text("utf-8")
     assert "alignment.svg is written" in done.error
-    call("look", "run", "--pair", "a ")  # its own picture may be drawn again
+    assert "alignment.svg exists" in call.refused("look", "run", "--pair", "a ") and len(asked) == 1
+    call("look", "run", "--pair", "a ", "--force")
     assert asked[-1] == ("a ", None)
 
 
@@ -56,6 +57,21 @@ def test_a_picture_that_is_there_stays(asked, call: Commands, tmp_path: Path):
     assert "<svg" in (tmp_path / "own.svg").read_text("utf-8")
 
 
+def test_more_symbols_than_can_be_read_are_not_drawn(monkeypatch: pytest.MonkeyPatch, call: Commands, tmp_path: Path):
+    (tmp_path / "run").mkdir()
+    sides = [["a"] * 64, ["b"] * 65]
+    run: Any = SimpleNamespace(model=SimpleNamespace(conditional=True))
+    run.align = lambda source, target: Aligned(*sides, [[1 / len(sides[0])] * len(sides[0])] * len(sides[1]))
+    monkeypatch.setattr(looking, "load_run", lambda folder, device, trust: run)
+    said = call.refused("look", "run", "--pair", "a")
+    assert said == "the target has 65 tokens; up to 64 can be read in a picture: give fewer, or --json"
+    sides.reverse()
+    assert call.refused("look", "run", "--pair", "a").startswith("the source has 65 tokens")
+    assert not (tmp_path / "run" / "alignment.svg").exists() and call("look", "run", "--pair", "a", "--json").code == 0
+    sides[0].pop()
+    assert call("look", "run", "--pair", "a").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -64,7 +80,7 @@ def test_a_picture_that_is_there_stays(asked, call: Commands, tmp_path: Path):
         (["b", "--attention", "a"], "'b' is a target without a source; give --pair SOURCE TARGET"),
         (["--pair", "a", "--layer", "1"], "--layer and --head with --pair; they are for --attention"),
         (["--pair", ""], "no source is given; give one"),
-        (["--pair", "a", "--out", "own.pdf"], "own.pdf: a picture ends in .svg or .png"),
+        (["--pair", "a", "--out", "own.pdf"], "--out own.pdf; allowed: a name that ends with .svg or .png"),
     ],
 )
 def test_refused_before_any_work(asked, call: Commands, words, message):

@@ -96,7 +96,13 @@ def test_a_text_that_gives_no_tokens_names_its_line() -> None:
     tokens = parts.make("tokens", "characters")
     make = _Make(corpus, tokens, 1, corpus.find(1), lambda stage, fraction: None, False)
     with pytest.raises(UserError, match=r"t.tsv: line 7 has a target without tokens; mend it, or take another"):
-        make._check([[[5], [6]], [[5], []]], [4, 7])
+        make._check([[[5], [6]], [[5], []]], [4, 7], "train")
+    with pytest.raises(UserError, match=r"t.tsv: line 7 has a target"):  # what is held out is of train
+        make._check([[[5], [6]], [[5], []]], [4, 7], "valid")
+    other = Pairs("t.tsv", valid=wrote("v.tsv", [("a", "x")]))
+    make = _Make(other, tokens, 1, other.find(1), lambda stage, fraction: None, False)
+    with pytest.raises(UserError, match=r"^v.tsv: line 4 has a source without tokens"):
+        make._check([[[], [6]], [[5], [5]]], [4, 7], "valid")
 
 
 def test_coverage_counts_every_token_once_and_unknown_ones_never() -> None:

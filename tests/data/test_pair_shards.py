@@ -70,6 +70,9 @@ def test_the_longest_source_is_named(folder: Path) -> None:
     shards.check_lengths("train", None, "positions")
     with pytest.raises(UserError, match=r"^train: line 2 has a source of 4 tokens, .*; positions ends at 3: raise it"):
         shards.check_lengths("train", 3, "positions")
+    shards.check_lengths("train", 5, "positions", "target")
+    with pytest.raises(UserError, match=r"^train: line 3 has a target of 5 tokens, .*; positions ends at 4: raise it"):
+        shards.check_lengths("train", 4, "positions", "target")
 
 
 def test_nothing_written_is_no_pair(tmp_path: Path) -> None:

@@ -134,3 +134,26 @@ def test_coverage():
     assert coverage([0, 2, 3, 3], known) == 0.75
     assert coverage([1, 1], known) == 0.0  # <unk>
     assert coverage([], known) == 0.0
+
+
+@pytest.mark.parametrize("columns", [["en", "en"], [2, 2], ["en", 1]])
+def test_one_column_is_no_pair(columns: list[str | int]):
+    wrote("n.csv", "en,de\na,x\n")
+    with pytest.raises(UserError, match=r"data.columns=\[.*\] are one column; .*the source's and the target's"):
+        list(Pairs("n.csv", read=PairReading(columns=columns)).find(1)["train"])
+
+
+def test_a_folder_is_told_from_nothing():
+    Path("d").mkdir()
+    for place in ("d", ["d", "d"]):
+        said = refused(Pairs(place))
+        assert said == "data.train='d' is a folder; pairs want files: two, data.train=[train.en,train.de], or one table"
+
+
+def test_talk_that_nobody_answers_is_not_empty():
+    lines, play = (PairReading(format=form) for form in ("lines", "play"))
+    said = refused(Pairs(wrote("sep.txt", "one\n\ntwo\n"), read=lines))
+    assert said.startswith("sep.txt has lines, but none answers another; data.format=lines wants two lines or more")
+    said = refused(Pairs(wrote("play.txt", "ANN:\nYes.\n"), read=play))
+    assert said.startswith("play.txt has lines, but none answers another; data.format=play wants two speeches")
+    assert refused(Pairs(wrote("blank.txt", "\n\n"), read=lines)).startswith("blank.txt is empty")

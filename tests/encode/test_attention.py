@@ -134,7 +134,7 @@ def test_a_memory():
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"heads": 5}, "heads=5 does not divide size=12"),
+        ({"heads": 5}, "^heads=5 does not divide size=12: .* such as 4 or 6, or any number with attention.width"),
         ({"heads": 4, "groups": 3}, "attention.groups=3 does not divide heads=4"),
         ({"heads": 4, "values": 2, "join": False}, "4 heads of 2 side by side, which is not size=12"),
     ],

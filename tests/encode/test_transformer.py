@@ -107,7 +107,8 @@ def test_beginnings():
 
 
 def test_heads_must_divide_the_size():
-    with pytest.raises(UserError, match="heads=4 does not divide size=14"):
+    says = "^encoder.heads=4 does not divide size=14: .* such as 2 or 7, or any number with encoder.attention.width"
+    with pytest.raises(UserError, match=says):
         Transformer(size=14, heads=4)
 
 

@@ -14,7 +14,7 @@ from foresay.errors import UserError
 from foresay.run import load
 from foresay.study import attention_map
 from foresay.study.attention_map import attention_of
-from foresay.text.tokens import START
+from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 from tests.commands import Commands
 
@@ -59,18 +59,55 @@ def test_a_model_that_sees_both_sides_has_no_start(corpus: Path, tmp_path: Path)
     assert found.tokens == ["the", "cat", "sees", "a", "dog"] and bool((torch.stack(found.maps) > 0).all())
 
 
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Runs that write from a source: one vocabulary, and one for each side."""
+    folder = tmp_path_factory.mktemp("pairs")
+    pairs = "".join(f"{a} {b}\t{b.upper()} {a.upper()}\n" for a in ("ab", "cd", "ef") for b in ("gh", "ij", "kl"))
+    (folder / "pairs.tsv").write_text(pairs, "utf-8")
+    data = {"kind": "pairs", "train": str(folder / "pairs.tsv"), "valid": str(folder / "pairs.tsv")}
+    side = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1}
+    train = {"steps": 2, "batches": {"kind": "pairs", "tokens": 60}, "evaluate": {"tokens": 100}}
+    given = {"task": "seq2seq", "tokens": "blanks", "embedding": {"size": 8}, "writer": side, "train": train}
+    given |= {"encoder": side | {"causal": False}}
+    for name, own in (("one", {}), ("two", {"source_tokens": "blanks"})):
+        start.train(given | {"data": data | own}, out=folder / name, device="cpu", watch=Watch())
+    return folder / "one", folder / "two"
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_source_is_looked_at_as_the_model_reads_it(writers: tuple[Path, Path], which: int):
+    """No <start>, but <stop>; with a vocabulary of their own, the sources' symbols and vectors."""
+    loaded: Any = load(writers[which])
+    found = attention_of(loaded, "ab gh")
+    assert found.tokens == ["ab", "gh", "<stop>"]
+    model = loaded.model
+    table = (model.embedding if which == 0 else model.source_embedding).table
+    tokens = loaded.tokens if which == 0 else loaded.recipe.data.source_tokens
+    ids = [*tokens.encode("ab gh").tolist(), STOP]
+    x = table[ids][None] + model.encoder.positions(torch.arange(3)[None])
+    block = model.encoder.blocks[0]
+    q, k, _ = block.attention.project(block.norm_attention(x))
+    expected = ((q @ k.permute(0, 2, 3, 1))[0] * 4**-0.5).softmax(-1)
+    torch.testing.assert_close(found.maps[0], expected.detach(), rtol=1e-5, atol=1e-6)
+    with pytest.raises(UserError, match="source 1 of 1 is empty"):
+        attention_of(loaded, "")
+
+
 def test_the_command(run: Path, call: Commands, tmp_path: Path):
     text = "the cat sees a dog $x$ ."
     told = json.loads(call("look", run, "--attention", text, "--layer", 1, "--head", 0, "--json").out)
-    assert [(one["layer"], one["head"]) for one in told["maps"]] == [(1, 0)] and not Path("attention.svg").exists()
+    assert [(one["layer"], one["head"]) for one in told["maps"]] == [(1, 0)] and not (run / "attention.svg").exists()
     torch.testing.assert_close(torch.tensor(told["maps"][0]["weights"]), attention_of(load(run), text).maps[1][0])
     said = call("look", run, "--attention", text).error
-    assert said == "attention.svg is written: 3 layers of 2 heads, 8 tokens\n"
-    drawn = Path("attention.svg").read_text("utf-8")
+    picture = run / "attention.svg"
+    assert said == f"{picture} is written: 3 layers of 2 heads, 8 tokens\n"
+    drawn = picture.read_text("utf-8")
     assert drawn.count(">layer ") == 6 and drawn.count(">cat<") == 12 and ">layer 2, head 1<" in drawn
     assert "attention.svg exists" in call.refused("look", run, "--attention", text)
     call("look", run, "--attention", text, "--force")
-    assert Path("attention.svg").read_text("utf-8") == drawn
+    assert picture.read_text("utf-8") == drawn
+    picture.unlink()
     call("look", run, "--attention", text, "--layer", 0, "--head", 1, "--out", "one.png")
     assert Path("one.png").read_bytes().startswith(b"\x89PNG") and Path("one.png").stat().st_size > 10_000
     both = call("look", run, "--attention", text, "--layer", 2, "--out", "row.svg", "--json")

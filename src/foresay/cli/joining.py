@@ -17,7 +17,9 @@ ENDINGS = {  # what a run can be written as
     "glove": ".glove.txt",
     "projector": "-projector",
     "safetensors": ".safetensors",
+    "gpt2": "-gpt2",
 }
+FOLDERS = ("projector", "gpt2")
 
 
 @app.command()
@@ -46,7 +48,9 @@ def export(
     run: RunArgument,
     to: Annotated[
         str,
-        typer.Option(help="arpa (n-grams); word2vec, word2vec-binary, glove, projector, safetensors (word vectors)."),
+        typer.Option(
+            help="arpa (n-grams); gpt2 (Transformers); word2vec, word2vec-binary, glove, projector, safetensors (words)"
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="By default RUN and the form's ending; .gz packs it.")
@@ -62,15 +66,19 @@ def export(
         raise UserError(f"--to {to}; allowed: {', '.join(ENDINGS)}")
     beside = run if run.name not in ("", "..") else run.resolve()
     path = out if out is not None else Path(f"{beside}{ENDINGS[to]}")
-    if to != "projector" and path.is_dir():
+    if to not in FOLDERS and path.is_dir():
         raise UserError(f"{path} is a folder; {to} is one file: give --out {path / f'{beside.name}{ENDINGS[to]}'}")
     check_free(path, force)
-    if to == "arpa" and which is not None:
-        raise UserError(f"--which {which} with --to arpa; it is for word vectors: leave it out")
+    if to in ("arpa", "gpt2") and which is not None:
+        raise UserError(f"--which {which} with --to {to}; it is for word vectors: leave it out")
     if to == "arpa":
         from foresay.export import arpa
 
         arpa.write(load_run(run, "cpu", trust), path)
+    elif to == "gpt2":
+        from foresay.export import gpt2
+
+        gpt2.write(load_run(run, "cpu", trust), path)
     else:
         from foresay.vectors.word_vectors import WordVectors
 

@@ -41,7 +41,7 @@ def look(
     head: Annotated[int | None, typer.Option(help="With --attention: this head alone.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The picture, .svg or .png; else attention.svg or RUN/alignment.svg."),
+        typer.Option(metavar="FILE", help="The picture, .svg or .png; else RUN/attention.svg or RUN/alignment.svg."),
     ] = None,
     force: Force = False,
     as_json: Json = False,
@@ -57,47 +57,45 @@ def look(
     if pair is not None and (layer is not None or head is not None):
         raise UserError("--layer and --head with --pair; they are for --attention")
     loaded = load_run(run, device, trust)
+    path = None
+    if out is not None or not as_json:
+        from foresay.study.pictures import check_ending
+
+        name = "attention.svg" if pair is None else "alignment.svg"
+        path = check_free(check_ending(out or run / name), force)
     if attention is not None:
-        look_at_attention(loaded, attention, (layer, head), out, force=force, as_json=as_json)
+        look_at_attention(loaded, attention, (layer, head), path, as_json=as_json)
     else:
         assert pair is not None
-        look_at_pair(loaded, run, (pair, target), out, force=force, as_json=as_json)
+        look_at_pair(loaded, run, (pair, target), path, as_json=as_json)
 
 
 def look_at_attention(
-    run: Run, text: str, place: tuple[int | None, int | None], out: Path | None, *, force: bool, as_json: bool
+    run: Run, text: str, place: tuple[int | None, int | None], path: Path | None, *, as_json: bool
 ) -> None:
-    from foresay.study import attention_map
+    from foresay.study import attention_map, pictures
 
-    found = attention_map.attention_of(run, text)
-    if as_json and out is None:
-        show_json(found.as_dict(*place))
-        return
-    path = check_free(attention_map.check_ending(out or Path("attention.svg")), force)
-    attention_map.write(path, attention_map.draw(found, *place))
-    say(f"{path} is written: {len(found.maps)} layers of {len(found.maps[0])} heads, {len(found.tokens)} tokens")
+    with told():
+        found = attention_map.attention_of(run, text)
+    if path is not None:
+        pictures.write(path, attention_map.draw(found, *place))
+        say(f"{path} is written: {len(found.maps)} layers of {len(found.maps[0])} heads, {len(found.tokens)} tokens")
     if as_json:
         show_json(found.as_dict(*place))
 
 
-def look_at_pair(
-    run: Run, folder: Path, pair: tuple[str, str | None], out: Path | None, *, force: bool, as_json: bool
-) -> None:
+def look_at_pair(run: Run, folder: Path, pair: tuple[str, str | None], path: Path | None, *, as_json: bool) -> None:
     from foresay.study import alignment
 
     if not run.model.conditional:
         raise UserError(f"{folder} writes from no source; allowed: a run of task seq2seq, such as foresay train dates")
     if not pair[0]:
         raise UserError("no source is given; give one: foresay look RUN --pair SOURCE [TARGET]")
-    place = None
-    if out is not None or not as_json:
-        place = alignment.check_ending(out or folder / "alignment.svg")
-        check_free(place, force or out is None)
     with told():
         found = run.align(*pair)  # pyright: ignore[reportAttributeAccessIssue]
-    if place is not None:
-        alignment.draw(found, place)
-        say(f"{place} is written")
+    if path is not None:
+        alignment.draw(found, path)
+        say(f"{path} is written")
     if as_json:
         show_json(found.as_dict())
         return

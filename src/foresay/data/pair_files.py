@@ -27,6 +27,7 @@ from foresay.errors import UserError
 Pair = tuple[int, str, str]  # line, source, target
 Columns = Sequence[str | int] | None
 NAMES = ("source", "target")
+_TWO = "name two, the source's and the target's"
 _REMEDY = "every line needs both: mend or delete it"
 
 
@@ -47,6 +48,10 @@ class PairText:
                 if not text or text.isspace():
                     raise UserError(f"{self.name}: line {line} has an empty {side}; {_REMEDY}")
             yield (line, other, one) if self.reverse else (line, one, other)
+
+    def has_lines(self) -> bool:
+        """Whether a file has a line that is not blank."""
+        return any(line.strip() for source in self.files for line in _lines(source))
 
     def _read(self) -> Iterator[Pair]:
         if self.made is not None:
@@ -127,6 +132,8 @@ def _places(source: Source, first: list[str], columns: Columns) -> tuple[tuple[i
             "data.columns=[english, german], or by number: data.columns=[1, 2]"
         )
     one, other = (_place(source, first, column) for column in columns or (1, 2))
+    if one == other:
+        raise UserError(f"{source.name}: data.columns={list(columns or ())} are one column; {_TWO}")
     return (one, other), any(isinstance(column, str) for column in columns or ())
 
 

@@ -24,6 +24,10 @@ from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 1
 BLOCK = 4096  # pairs encoded at a time
+ANSWERS = {
+    "lines": "two lines or more without a blank line between them",
+    "play": "two speeches or more, each below its NAME:",
+}
 
 
 def prepare_pairs(
@@ -104,7 +108,7 @@ class _Make:
         for block in _blocks(self.corpus.pairs(folder.name, self.seed, self.found)):
             lines, *texts = map(list, zip(*block, strict=True))
             encoded = [tokens.encode_many(own) for (_, tokens), own in zip(sides, texts, strict=True)]
-            self._check(encoded, lines)
+            self._check(encoded, lines, folder.name)
             writer.add(lines, [(side, own, ids) for (side, _), own, ids in zip(sides, texts, encoded, strict=True)])
             done += sum(len(text) for own in texts for text in own)
             self.tell(f"encode {folder.name}", min(done / max(total, 1), 1.0))
@@ -114,14 +118,14 @@ class _Make:
                 "another data.share"
             )
 
-    def _check(self, encoded: list[list], lines: list[int]) -> None:
+    def _check(self, encoded: list[list], lines: list[int], part: str) -> None:
         """Refuses what its tokeniser makes nothing of."""
         for ids, side in zip(encoded, ("source", "target"), strict=True):
             if 0 in map(len, ids):
                 line = lines[list(map(len, ids)).index(0)]
+                text = self.found.get(part, self.found["train"])  # what is held out is of train
                 raise UserError(
-                    f"{self.found['train'].name}: line {line} has a {side} without tokens; mend it, or take "
-                    "another tokeniser"
+                    f"{text.name}: line {line} has a {side} without tokens; mend it, or take another tokeniser"
                 )
 
 
@@ -142,6 +146,10 @@ def _scanned(text: PairText) -> tuple[str, int]:
     for line, source, target in text:
         digest.update(f"{line}\0{source}\0{target}\0".encode("utf-8", "surrogatepass"))
         size, count = size + len(source) + len(target), count + 1
+    if not count and text.talk is not None and text.has_lines():
+        raise UserError(
+            f"{text.name} has lines, but none answers another; data.format={text.talk} wants {ANSWERS[text.talk]}"
+        )
     if not count:
         raise UserError(f"{text.name} is empty; give lines with a source and a target")
     return digest.hexdigest(), size

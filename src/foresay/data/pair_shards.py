@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -29,13 +30,15 @@ class PairShards(Shards):
         if not len(self.lines) == self.documents == self.source.documents:
             raise UserError(f"{folder} is damaged: its sides differ; delete {folder.parent} and prepare again")
 
-    def check_lengths(self, name: str, longest: int | None, setting: str) -> None:
-        """Refuses a source that is longer than an encoder has positions for."""
-        sizes = lengths(self.source)
+    def check_lengths(
+        self, name: str, longest: int | None, setting: str, side: Literal["source", "target"] = "source"
+    ) -> None:
+        """Refuses a source that is longer than an encoder has positions for, or a target and a writer."""
+        sizes = lengths(self.source if side == "source" else self)
         if longest is not None and len(sizes) and sizes.max() > longest:
             at = int(sizes.argmax())
             raise UserError(
-                f"{name}: line {self.lines[at]} has a source of {sizes[at]} tokens, <stop> among them; {setting} ends "
+                f"{name}: line {self.lines[at]} has a {side} of {sizes[at]} tokens, <stop> among them; {setting} ends "
                 f"at {longest}: raise it, take sinusoidal positions, or shorten the line"
             )
 

@@ -66,6 +66,8 @@ class Pairs:
         check_encoding(read.encoding)
         if read.columns is not None and len(read.columns) != 2:
             raise UserError(f"data.columns={read.columns}; allowed: two, the source's and the target's")
+        if read.columns is not None and read.columns[0] == read.columns[1]:
+            raise UserError(f"data.columns={read.columns} are one column; allowed: two, the source's and the target's")
 
     def find(self, seed: int) -> dict[str, PairText]:
         """The pairs of train and, where they are texts of their own, of valid and test."""
@@ -141,6 +143,10 @@ class Pairs:
 
 def _file(setting: str, name: str) -> Path:
     path = Path(name).expanduser()
+    if path.is_dir():
+        raise UserError(
+            f"{setting}={name!r} is a folder; pairs want files: two, {setting}=[train.en,train.de], or one table"
+        )
     if not path.is_file():
         raise builtin.no_such(setting, name)
     return path

@@ -36,13 +36,24 @@ class Heads:
     window: Size | None = None  # steps a step sees, itself among them
 
 
+def check_heads(size: int, heads: int, how: Heads, whose: str = "") -> None:
+    """Refuses heads that cannot have an equal share of the model's width; `whose` they are is said: "writer."."""
+    if how.width is None and size % heads:
+        fewer = next(n for n in range(heads, 0, -1) if size % n == 0)
+        more = next((n for n in range(heads, size + 1) if size % n == 0), None)
+        near = f"{fewer}" if more is None else f"{fewer} or {more}"
+        raise UserError(
+            f"{whose}heads={heads} does not divide size={size}: every head gets an equal share; allowed: divisors of "
+            f"{size}, such as {near}, or any number with {whose}attention.width"
+        )
+
+
 class Attention(nn.Module):
     """`project` and `mix` are its two halves, so that a cache can stand between them."""
 
     def __init__(self, size: int, heads: int, how: Heads, *, memory: int | None = None, bias: bool = True):
         super().__init__()
-        if how.width is None and size % heads:
-            raise UserError(f"heads={heads} does not divide size={size}: every head gets an equal share")
+        check_heads(size, heads, how)
         self.heads, self.groups = heads, how.groups or heads
         if heads % self.groups:
             raise UserError(f"attention.groups={self.groups} does not divide heads={heads}: groups are of equal size")

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from foresay.embed.positions import Positions
 from foresay.encode import cache, onward
-from foresay.encode.attention import Heads, Seen
+from foresay.encode.attention import Heads, Seen, check_heads
 from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import Encoder, State
 from foresay.kernels import blocks
@@ -55,6 +55,7 @@ class Transformer(Encoder):
         super().__init__()
         self.width, self.heads, self.window, self.dropout = size, heads, attention.window, dropout
         self.how, self.form = attention, block
+        check_heads(size, heads, attention, "encoder.")
         self.causal, self.grows = causal, attention.window is None
         self.positions = anew(positions)
         self.longest = self.positions.longest

@@ -70,8 +70,10 @@ def hide(
 def others(targets: Tensor, vocabulary: int) -> Tensor:
     """For each symbol another one, evenly among all that are no marks."""
     first = len(SPECIALS)
-    drawn = torch.randint(first, max(vocabulary - 1, first + 1), targets.shape, device=targets.device)
-    return (drawn + (drawn >= targets)).clamp(max=vocabulary - 1)
+    marks = targets < first  # such as <stop>: none is among what is drawn, so nothing is left out for it
+    many = (vocabulary - first - (~marks).long()).clamp(min=1)
+    drawn = first + (torch.rand(targets.shape, device=targets.device, dtype=torch.float64) * many).long()
+    return (drawn + (~marks & (drawn >= targets))).clamp(max=vocabulary - 1)
 
 
 def word_begins(targets: Tensor, edges: Tensor, starts: Tensor | None) -> Tensor:

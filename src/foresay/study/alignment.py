@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from foresay.errors import UserError
-from foresay.train.aside import write_file
+from foresay.study import pictures
+from foresay.study.visible import visible
 from foresay.translate import Aligned
 
 CELL = 0.26  # inches
-ENDINGS = (".svg", ".png")
-
-
-def check_ending(path: Path) -> Path:
-    if path.suffix.lower() not in ENDINGS:
-        raise UserError(f"{path}: a picture ends in {' or '.join(ENDINGS)}; give such a name")
-    return path
 
 
 def draw(found: Aligned, path: Path) -> None:
@@ -26,6 +17,8 @@ def draw(found: Aligned, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    for what, symbols in (("the source", found.source), ("the target", found.target)):
+        pictures.check_number(what, len(symbols))
     wide, high = 1.4 + CELL * len(found.source), 1.2 + CELL * len(found.target)
     figure = Figure(figsize=(wide, high), layout="constrained")
     FigureCanvasAgg(figure)
@@ -37,13 +30,9 @@ def draw(found: Aligned, path: Path) -> None:
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    held, form = io.BytesIO(), check_ending(path).suffix.lower().removeprefix(".")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # a symbol in a script that the font does not have
-        figure.savefig(held, format=form, dpi=130)
-    write_file(path, held.getvalue())
+    pictures.write(path, figure)
 
 
 def shown(symbols: Sequence[str]) -> list[str]:
-    """Symbols as they can be seen: a blank and a newline have signs of their own."""
-    return [one.replace("\n", "⏎").replace(" ", "␣").replace("<stop>", "■") for one in symbols]
+    """Symbols as they can be seen; ■ is the end."""
+    return ["■" if one == "<stop>" else visible(one) for one in symbols]

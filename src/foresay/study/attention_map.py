@@ -8,12 +8,9 @@ The maps are exact: they are computed by the plain formula beside the fast path,
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,14 +19,12 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
-from foresay.run import Run
-from foresay.study.search_tree import visible
+from foresay.run import PairRun, Run
+from foresay.study import pictures
+from foresay.study.visible import visible
 from foresay.text.tokens import START
-from foresay.train.aside import write_file
 
-MOST = 64  # tokens that can be read as labels
 LABELLED = 24  # tokens up to which each small map has its labels
-ENDINGS = (".svg", ".png")
 
 
 @dataclass(frozen=True)
@@ -61,20 +56,34 @@ class Attention:
 
 @torch.inference_mode()
 def attention_of(run: Run, text: str) -> Attention:
-    """The maps of a run while it reads a text; a model that reads from left to right reads <start> first."""
+    """The maps of a run while it reads a text.
+
+    A model that reads from left to right reads <start> first; one that writes from a source reads the text as its
+    source, with <stop> at the end.
+    """
     model: Any = run.model.eval()
     encoder = getattr(model, "encoder", None)
     if not isinstance(encoder, Transformer):
         kind = getattr(encoder, "part_name", run.recipe.task.part_name)
         raise UserError(f"{run.folder} has no attention to look at: it is {kind}; give a run of a transformer")
-    ids = [*([START] if model.causal else []), *run.tokens.encode(text).tolist()]
+    if isinstance(run, PairRun):
+        ids, tokens = run.conditions([text])[0].tolist(), run.source_tokens
+        embedding = model.source_embedding or model.embedding
+    else:
+        ids, tokens = _read(run, text, encoder.longest), run.tokens
+        embedding = model.embedding
+    x = embedding(Batch(ids=torch.tensor([ids], device=model.device)))
+    return Attention(tokens.pieces(ids), [one[0].float().cpu() for one in encoder.attention(x)])
+
+
+def _read(run: Run, text: str, longest: int | None) -> list[int]:
+    """What a model of one text reads."""
+    ids = [*([START] if run.model.causal else []), *run.tokens.encode(text).tolist()]
     if len(ids) < 2:
         raise UserError(f"the text has {len(ids)} tokens; give at least two to look from one to the other")
-    longest = encoder.longest
     if longest is not None and len(ids) > longest:
         raise UserError(f"the text has {len(ids)} tokens; the run has positions for {longest}: give a shorter one")
-    x = model.embedding(Batch(ids=torch.tensor([ids], device=model.device)))
-    return Attention(run.tokens.pieces(ids), [one[0].float().cpu() for one in encoder.attention(x)])
+    return ids
 
 
 def draw(found: Attention, layer: int | None = None, head: int | None = None) -> Any:
@@ -82,8 +91,7 @@ def draw(found: Attention, layer: int | None = None, head: int | None = None) ->
     from matplotlib.figure import Figure as Picture
 
     number, picked = len(found.tokens), found.picked(layer, head)
-    if number > MOST:
-        raise UserError(f"the text has {number} tokens; up to {MOST} can be read in a picture: give fewer, or --json")
+    pictures.check_number("the text", number)
     columns = len({other for _, other in picked}) if layer is None or head is None else 1
     rows = math.ceil(len(picked) / columns)
     large = len(picked) == 1
@@ -106,7 +114,7 @@ def _label(axes: Any, tokens: Sequence[str], large: bool) -> None:
         axes.set_yticks([])
         return
     size, places = 9 if large else 6.5, range(len(tokens))
-    names = [_short(token) for token in tokens]
+    names = [visible(token, 12) for token in tokens]
     axes.set_xticks(places, names, rotation=90, fontsize=size)
     axes.set_yticks(places, names, fontsize=size)
     for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):  # $ is no formula in a text
@@ -114,27 +122,3 @@ def _label(axes: Any, tokens: Sequence[str], large: bool) -> None:
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_alpha(0.3)
-
-
-def _short(token: str) -> str:
-    token = visible(token)
-    return token if len(token) <= 12 else token[:11] + "…"
-
-
-def check_ending(path: Path) -> Path:
-    """A picture is SVG or PNG by its name."""
-    if path.suffix.lower() not in ENDINGS:
-        raise UserError(f"--out {path}; allowed: a name that ends with .svg or .png")
-    return path
-
-
-def write(path: Path, picture: Any) -> None:
-    """The picture as its name says, whole or not at all; the same maps give the same bytes."""
-    import matplotlib
-
-    held, kind = io.BytesIO(), check_ending(path).suffix.lower()[1:]
-    with matplotlib.rc_context({"svg.hashsalt": "foresay", "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # a token in a script that the font does not have
-        metadata = {"Date": None} if kind == "svg" else None
-        picture.savefig(held, format=kind, dpi=130, metadata=metadata)
-    write_file(path, held.getvalue())

@@ -17,6 +17,7 @@ import torch
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.search import Found
+from foresay.study.visible import visible
 from foresay.text.tokens import STOP
 
 WIDE, HIGH, GAP, ROW, TOP = 118, 24, 56, 32, 58  # pixels: a box, between columns, from row to row, above the first
@@ -161,8 +162,3 @@ def _box(
         f'<text x="{x + 8}" y="{y + 16}" fill="{ink}"{weight}>{escape(short)}</text>',
         f'<text x="{x + WIDE - 6}" y="{y + 16}" fill="{ink}" text-anchor="end" font-size="11">{figure}</text>',
     ]
-
-
-def visible(token: str) -> str:
-    """A symbol as it can be read: blanks and line ends have signs."""
-    return token.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "''"

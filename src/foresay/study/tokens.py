@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from foresay.errors import UserError
+from foresay.study.visible import visible_text
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import UNK, Stage, Tokens
 
-_VISIBLE = {"\n": "⏎", "\t": "⇥", "\x7f": "␡"}
-_HIDDEN = ("Cc", "Cs", "Zl", "Zp")  # would move the cursor or break the line, or have no UTF-8
 _INDENT = 13
 _BACKGROUNDS = ("black on bright_cyan", "black on bright_yellow")
 
@@ -66,7 +64,7 @@ def show(tokens: Tokens, text: str) -> Shown:
 
 def plain(shown: Shown) -> str:
     """For a pipe: a line each step, a bar between pieces, then the ids and the figures."""
-    lines = [f"{stage.name:<12} {'|'.join(map(_visible, stage.pieces))}" for stage in shown.stages]
+    lines = [f"{stage.name:<12} {'|'.join(map(visible_text, stage.pieces))}" for stage in shown.stages]
     return "\n".join([*lines, f"{'ids':<12} {' '.join(map(str, shown.ids))}", _figures(shown)])
 
 
@@ -77,7 +75,7 @@ def coloured(shown: Shown, width: int = 80) -> Any:
     found = Text(no_wrap=True, overflow="ignore")  # its own wrapping takes blanks away
     for stage in shown.stages:
         ids = shown.ids if stage.name == "tokens" else None
-        _append(found, stage.name, [_visible(piece) for piece in stage.pieces], ids, width)
+        _append(found, stage.name, [visible_text(piece) for piece in stage.pieces], ids, width)
     _append(found, "ids", [f" {i} " for i in shown.ids], shown.ids, width)
     return found.append("\n".join(textwrap.wrap(_figures(shown), width)))
 
@@ -104,13 +102,3 @@ def _append(text: Any, name: str, pieces: list[str], ids: list[int] | None, widt
 def _figures(shown: Shown) -> str:
     count = len(shown.ids)
     return f"{count} token{'s' * (count != 1)}, {shown.unknown} unknown, {shown.bytes_per_token:.2f} bytes per token"
-
-
-def _visible(piece: str) -> str:
-    """The piece with a sign for each character that is none itself: ⏎ for a newline, ␛ for escape, <U+2028>."""
-    return "".join(_sign(c) if unicodedata.category(c) in _HIDDEN else c for c in piece)
-
-
-def _sign(character: str) -> str:
-    code = ord(character)
-    return _VISIBLE.get(character) or (chr(0x2400 + code) if code < 0x20 else f"<U+{code:04X}>")

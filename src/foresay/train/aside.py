@@ -62,12 +62,12 @@ def write_flushed(path: Path, data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def write_tensors_flushed(path: Path, named: dict[str, Tensor]) -> str:
+def write_tensors_flushed(path: Path, named: dict[str, Tensor], about: dict[str, str] | None = None) -> str:
     """Writes a safetensors file through to the disk, in place; its SHA-256."""
     try:
         path.touch()
         mode = path.stat().st_mode  # of a new file here; the library's own are for their owner alone
-        save_file({key: tensor.contiguous().cpu() for key, tensor in named.items()}, path)
+        save_file({key: tensor.contiguous().cpu() for key, tensor in named.items()}, path, about)
         path.chmod(mode)
     except SafetensorError as error:  # it wraps the operating system's error in words
         raise OSError(errno.EIO, str(error), str(path)) from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
+from foresay.errors import UserError
 from foresay.models.seq2seq.transformer import TransformerWriter
 from foresay.models.seq2seq.writer import Source
 
@@ -75,3 +77,9 @@ def test_looks_sum_to_one_over_what_is_there():
     for one in maps:
         torch.testing.assert_close(one.sum(-1), torch.ones(B, 3, T, dtype=torch.float64))
         assert (one[1, :, :, 2:] == 0).all()
+
+
+def test_heads_must_divide_the_size():
+    with pytest.raises(UserError, match=r"^writer.heads=5 does not divide size=12: .* such as 4 or 6"):
+        TransformerWriter(size=12, heads=5)
+    TransformerWriter(size=12, heads=5, attention={"width": 3})

@@ -10,7 +10,7 @@ import pytest
 from foresay import parts
 from foresay.data.corpus import Corpus
 from foresay.data.prepare import Prepared, prepare
-from foresay.study.vocabulary.facts import About, Facts, Symbol, measure, visible
+from foresay.study.vocabulary.facts import About, Facts, Symbol, measure
 from foresay.text.bytes import Bytes
 from foresay.text.characters import Characters
 from foresay.text.subwords import Subwords
@@ -130,19 +130,3 @@ def test_numbers_for_programs():
     assert found["texts"]["train"]["bytes_per_token"] == 2.0 and found["coverage"]["90"] == 3
     assert found["frequent"][0] == {"symbol": "a", "count": 6, "share": 6 / 14} and found["zipf"] is None
     assert "curves" not in found
-
-
-@pytest.mark.parametrize(
-    ("piece", "shown"),
-    [
-        (" the", "␣the"),
-        ("\n", "⏎"),
-        ("\t", "⇥"),
-        ("中", "中"),
-        ("\x00", "U+0000"),
-        ("x" * 30, "x" * 23 + "…"),
-        ("x" * 24, "x" * 24),
-    ],
-)
-def test_symbols_are_made_visible(piece: str, shown: str):
-    assert visible(piece) == shown

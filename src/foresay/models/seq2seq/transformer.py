@@ -15,7 +15,7 @@ from typing import cast
 from torch import Tensor, nn
 
 from foresay.embed.positions import Positions
-from foresay.encode.attention import Heads, Seen
+from foresay.encode.attention import Heads, Seen, check_heads
 from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import State
 from foresay.encode.transformer import Transformer
@@ -39,6 +39,7 @@ class TransformerWriter(Writer):
         block: Form = Form(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__()
+        check_heads(size, heads, attention, "writer.")
         self.inner = Transformer(
             size=size,
             layers=layers,

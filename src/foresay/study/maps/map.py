@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foresay.errors import UserError
-from foresay.study.vocabulary.facts import visible
+from foresay.study.visible import visible
 
 # Okabe and Ito's colours, which people who confuse red and green can tell apart; after the last one the mark changes
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31")
@@ -67,7 +67,7 @@ class Map:
 
 def shown(name: str) -> str:
     """A word or a group's name on a map: on one line, not too long, blanks as they are."""
-    return visible(name).replace("␣", " ")
+    return visible(name, 24).replace("␣", " ")
 
 
 def darker(colour: str) -> str:

@@ -23,7 +23,6 @@ from foresay.text.tokens import SPECIALS, UNK
 RARE = 5  # below this word2vec drops a word: too few examples for a vector
 COVERAGE = (50, 90, 95, 99)  # per cent of the train text
 BYTES = frozenset(show(bytes([byte])) for byte in range(256))
-_SEEN_AS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 
 @dataclass(frozen=True)
@@ -158,12 +157,6 @@ def measure(
         rarest=named[len(named) // 2 :],
         curves=_curves(counts, order, pieces),
     )
-
-
-def visible(piece: str, most: int = 24) -> str:
-    """A symbol for a person: blanks and line ends shown, long ones cut."""
-    shown = "".join(_SEEN_AS.get(c) or (c if c.isprintable() else f"U+{ord(c):04X}") for c in piece)
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def _count_all(shards: dict[str, Shards], tell: Callable[[float], None]) -> dict[str, np.ndarray]:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from foresay.errors import UserError
-from foresay.study.vocabulary.facts import Curves, Facts, visible
+from foresay.study.visible import visible
+from foresay.study.vocabulary.facts import Curves, Facts
 from foresay.train.aside import write_file
 
 FORMATS = (".png", ".svg", ".pdf")

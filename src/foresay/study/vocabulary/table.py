@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foresay.study.vocabulary.facts import RARE, Facts, Text, visible
+from foresay.study.visible import visible
+from foresay.study.vocabulary.facts import RARE, Facts, Text
 from foresay.study.vocabulary.hints import Hint
 from foresay.text.tokens import SPECIALS
 
+WIDE = 24  # characters of a symbol
 ROWS = {
     "documents": lambda text: f"{text.documents:,}",
     "tokens": lambda text: f"{text.tokens:,}",
@@ -72,8 +74,8 @@ def _symbols(facts: Facts) -> Any:
     grid.add_column("times", justify="right")
     for often, seldom in zip(facts.frequent, facts.rarest, strict=True):
         share = f"{100 * often.share:.2f} %"
-        rarest = (Plain(visible(seldom.symbol)), f"{seldom.count:,}")
-        grid.add_row(Plain(visible(often.symbol)), f"{often.count:,}", share, "", *rarest)
+        rarest = (Plain(visible(seldom.symbol, WIDE)), f"{seldom.count:,}")
+        grid.add_row(Plain(visible(often.symbol, WIDE)), f"{often.count:,}", share, "", *rarest)
     return grid
 
 
