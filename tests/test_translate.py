@@ -206,7 +206,7 @@ def test_commands(cipher, call, tmp_path):
         (["correct", "abc"], "correcting needs P of a text; use a language model"),
         (["look"], "nothing to look at"),
         (["look", "--pair", ""], "no source is given"),
-        (["look", "--pair", "abc", "--out", "look.pdf"], "a picture ends in .svg or .png"),
+        (["look", "--pair", "abc", "--out", "look.pdf"], "allowed: a name that ends with .svg or .png"),
         (["eval", "--data", "nothing.tsv"], "is no file"),
         (
             ["eval", "--measure", "blue"],

@@ -275,7 +275,9 @@ class Translating:
             raise UserError(f"split={split!r}; allowed: valid, test")
         corpus, part = self._corpus(data, encoding), split if data is None else "train"
         shards = self._shards(corpus, part, own=data is None)
-        shards.check_lengths(str(data or f"data.{split}"), self._task.encoder.longest, "encoder.positions=learnt")
+        name, task = str(data or f"data.{split}"), self._task
+        shards.check_lengths(name, task.encoder.longest, "encoder.positions=learnt")
+        shards.check_lengths(name, task.writer.longest, "writer.positions=learnt", "target")
         return corpus, part, shards
 
     def _corpus(self, data: str | Sequence[str] | None, encoding: str | None) -> Pairs:
