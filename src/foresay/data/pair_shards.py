@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from foresay.data.shards import Shards, ShardWriter
+from foresay.data.tag_shards import TagShards
 from foresay.errors import UserError
 
 
@@ -46,7 +47,9 @@ def lengths(shards: Shards) -> np.ndarray:
 
 
 def opened(folder: Path) -> Shards:
-    """Shards of a text, or of pairs."""
+    """Shards of a text, of pairs, or of words and their tags."""
+    if (folder / "tags").is_dir():
+        return TagShards(folder)
     return PairShards(folder) if (folder / "source").is_dir() else Shards(folder)
 
 
