@@ -38,6 +38,7 @@ ORDER += [
     "train",
     "results",
     "translate",
+    "tag",
     "run",
     "start",
     "ready",

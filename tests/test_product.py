@@ -28,6 +28,7 @@ from foresay.models.task import Fitting
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
+from foresay.train.tagged import TagFigures, measure_on
 from tests.contracts.settings import described, label
 
 Row = dict[str, dict[str, Any]]  # axis -> a part as a recipe writes it
@@ -36,8 +37,10 @@ SMALL_BATCHES = {
     "packed": [{"rows": 3, "length": 12}],
     "buckets": [{"tokens": 40, "longest": 12}],
     "pairs": [{"tokens": 40, "longest": 40}],
+    "tags": [{"tokens": 40, "longest": 40}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
+ENDINGS = {"text": ".txt", "pairs": ".tsv", "tags": ".conll"}  # of the files that hold each kind of data
 STEPS = 2
 
 
@@ -49,7 +52,8 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found[setting.name] = described(setting.nested)
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
-    if "writer" in found:  # of encoders, one of each kind, and one that sees both sides
+    if "writer" in found or (reads(task) == "tags" and "encoder" in found):
+        # of encoders, one of each kind, and one that sees both sides
         kinds = {part["kind"]: part for part in reversed(found["encoder"])}
         found["encoder"] = [*kinds.values(), {"kind": "recurrent", "size": 14, "bidirectional": True}]
     elif "encoder" in found:
@@ -58,10 +62,15 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
         small = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1, "causal": causal}
         found["encoder"] += [{**small, "positions": positions} for positions in described("positions")]
-    if not parts.find("task", task).sequence:  # reads the text in its own way
+    if reads(task) == "text" and not parts.find("task", task).sequence:  # reads the text in its own way
         return found
     batches = [{"kind": name, **s} for name in parts.names("batches") for s in SMALL_BATCHES.get(name, [{}])]
     return found | {"batches": batches}
+
+
+def reads(task: str) -> str:
+    """The kind of data a task learns from."""
+    return parts.find("task", task).reads  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def rows(task: str) -> list[Row]:
@@ -79,11 +88,11 @@ def refusal(task: str, row: Row) -> str | None:
     if "batches" not in row:
         return None
     masked = not parts.find("task", task).causal
-    if "encoder" in row and "writer" not in row and made("encoder", json.dumps(row["encoder"])).causal == masked:
+    if "encoder" in row and reads(task) == "text" and made("encoder", json.dumps(row["encoder"])).causal == masked:
         return "predicts from both sides" if masked else "would see the answer a language model must predict"
-    if ("writer" in row) != (row["batches"]["kind"] == "pairs"):
-        return "with data.kind="
     batches = made("batches", json.dumps(row["batches"]))
+    if batches.reads != reads(task):
+        return "with data.kind="
     if "encoder" in row:
         encoder = made("encoder", json.dumps(row["encoder"]))
         if encoder.grows and batches.carries and not masked:
@@ -135,11 +144,9 @@ def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
     inner = {axis: part for axis, part in row.items() if axis != "batches"}
     train = {"steps": STEPS, **({"batches": row["batches"]} if "batches" in row else {})}
     inner |= {} if "batches" in row else {"size": 8, "epochs": 2, "sample": 0.0}
-    data = {
-        "kind": "pairs" if "writer" in row else "text",
-        "train": str(text.with_suffix(".tsv" if "writer" in row else text.suffix)),
-    }
-    return {"task": task, "data": data, "tokens": "characters", "train": train, **inner}
+    data = {"kind": reads(task), "train": str(text.with_suffix(ENDINGS[reads(task)]))}
+    tokens = "blanks" if reads(task) == "tags" else "characters"
+    return {"task": task, "data": data, "tokens": tokens, "train": train, **inner}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -155,14 +162,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def texts(corpus: Path) -> dict[str, Prepared]:
-    """The text, and pairs: each line's first words and the rest."""
+    """The text; pairs: each line's first words and the rest; and its words, tagged with their first letter."""
     lines = [line.partition(" ") for line in corpus.read_text("utf-8").splitlines()]
     corpus.with_suffix(".tsv").write_text("".join(f"{a}\t{b[:30]}\n" for a, _, b in lines), "utf-8")
-    places = {"text": corpus, "pairs": corpus.with_suffix(".tsv")}
-    return {
-        kind: prepare(parts.make("data", {"kind": kind, "train": str(place)}), parts.make("tokens", "characters"), 1)
-        for kind, place in places.items()
-    }
+    tagged = "\n".join("".join(f"{w} {w[0]}\n" for w in line.split()) for line in corpus.read_text().splitlines())
+    corpus.with_suffix(".conll").write_text(tagged, "utf-8")
+    found = {}
+    for kind, ending in ENDINGS.items():
+        data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
+        found[kind] = prepare(data, parts.make("tokens", "blanks" if kind == "tags" else "characters"), 1)
+    return found
 
 
 class OneSource:
@@ -193,11 +202,12 @@ class Beginning:
 
 def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
     task, row = trained
-    prepared = texts["pairs" if "writer" in row else "text"]
+    prepared = texts[reads(task)]
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
-    model: Any = start.build(whole, len(prepared.tokens), torch.device("cpu"), text=prepared.train)
+    place = torch.device("cpu")
+    model: Any = start.build(whole, len(prepared.tokens), place, text=prepared.train, tags=prepared.tags)
     if hasattr(model, "fit"):
-        text = prepared.train if model.sequence else Beginning(prepared.train, 8000)
+        text = prepared.train if model.sequence or reads(task) == "tags" else Beginning(prepared.train, 8000)
         model.fit(text, None, Fitting(prepared.tokens.pieces(range(len(prepared.tokens)))))
     else:
         before = [parameter.detach().clone() for parameter in model.parameters()]
@@ -208,6 +218,10 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
         most = float("inf") if "additive" in str(row) else 3 * torch.tensor(len(prepared.tokens)).log()
         assert all(0 < loss < most for loss in losses)
         assert not all(map(torch.equal, before, model.parameters()))
+    if reads(task) == "tags":
+        found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
+        assert isinstance(found, TagFigures) and 60 <= found.tokens <= found.of and 0 < found.loss < 10
+        return
     if not model.sequence:
         losses = [epoch.loss for epoch in model.history]
         assert len(losses) == 2 and 0 < losses[1] < losses[0] and bool(model.vectors.isfinite().all())

@@ -106,11 +106,11 @@ def test_every_shorthand_means_its_long_form(short):
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
     given |= {"train.graph": False, "data.blank": "keep"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
-    given |= {"data.columns": ["en", "de"], "data.reverse": True}
+    given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.scheme": "bio", "data.rewrite": "bioes"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
-    pairs = {"data": {"kind": "pairs", "train": "my.tsv"}} if short in ("data.columns", "data.reverse") else {}
-    small = SMALL | pairs
+    kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
+    small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()
     word = f"{short}={json.dumps(value)}"
     from_word = complete(override(read(small), [word])[0]).as_dict()

@@ -57,6 +57,8 @@ SHORTHANDS = {
     "data.column": "data.read.column",
     "data.columns": "data.read.columns",
     "data.reverse": "data.read.reverse",
+    "data.scheme": "data.read.scheme",
+    "data.rewrite": "data.read.rewrite",
     "data.encoding": "data.read.encoding",
     "data.errors": "data.read.errors",
     "data.duplicates": "data.read.duplicates",

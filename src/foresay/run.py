@@ -22,6 +22,7 @@ from torch import Tensor
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
 from foresay.data.prepare import SOURCE, prepare
+from foresay.data.tag_set import open_tags
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected, Corrector
@@ -35,11 +36,13 @@ from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.models.language_model import LanguageModel
 from foresay.models.masked_lm import MaskedLanguageModel
+from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
 from foresay.parts import Amount, Count, Size, fits, make
 from foresay.recipe import Recipe
 from foresay.results import Scored, Written
+from foresay.tag import TagUsing
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
 from foresay.train import checkpoint
 from foresay.train.evaluate import Measured, evaluate, perplexity
@@ -72,9 +75,9 @@ class Run:
     def _must_be_sequence(self) -> None:
         if not self.model.sequence:
             name = self.recipe.task.part_name
+            use = "foresay predict" if isinstance(self.model, Tagging) else "foresay words"
             raise UserError(
-                f"{self.folder} holds {name}, which know no probability of a text; use foresay words, or train a "
-                "language model"
+                f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
             )
 
     def _must_write(self) -> None:
@@ -399,6 +402,10 @@ class PairRun(Translating, Run):
         raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
 
 
+class TagRun(TagUsing, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
+    """A run whose model tags words: `predict`, `evaluate`."""
+
+
 def list_of(texts: Any) -> Any:
     """A text by itself as a list of one."""
     if isinstance(texts, str):
@@ -418,6 +425,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     forget_vectors(model)  # the saved weights hold what was read from there
     if getattr(recipe.data, "source_tokens", None) is not None:
         model.source_vocabulary = len(recipe.data.source_tokens)
+    if isinstance(model, Tagging):
+        model.tags = open_tags(folder)
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -426,7 +435,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    kind = PairRun if model.conditional else Run
+    kind = PairRun if model.conditional else TagRun if isinstance(model, Tagging) else Run
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

@@ -29,10 +29,13 @@ from foresay.data.compressed import PACKED_NAMES
 from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
+from foresay.data.tag_set import TagSet
+from foresay.data.tag_shards import TagShards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.models.seq2seq.task import Seq2Seq
+from foresay.models.tagging import Tagging
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
@@ -42,12 +45,12 @@ from foresay.train import folder as folders
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.choose import Text, choose_for
-from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.memory import PeakMemory
-from foresay.train.progress import Metrics, Watch, spelt, watch_for
+from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
+from foresay.train.tagged import measure_on
 
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]
@@ -175,15 +178,21 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
     return recipe
 
 
+READS = {
+    "text": "reads one text",
+    "pairs": "writes a target from a source",
+    "tags": "reads words with tags",
+}
+
+
 def _check_sides(recipe: Recipe) -> None:
-    """Refuses pairs for a model of one text, and one text for a model of pairs."""
+    """Refuses data and batches of another kind than the task learns from."""
     task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
-    wants = "pairs" if recipe.task.conditional else "text"
-    if (data == "pairs") != recipe.task.conditional:
-        reads = "writes a target from a source" if recipe.task.conditional else "reads one text"
-        raise UserError(f"task={task} {reads}, and data.kind={data}; allowed: data.kind={wants}")
-    if batches.pairs != recipe.task.conditional and recipe.task.sequence:
-        allowed = "pairs" if recipe.task.conditional else "streams, packed, buckets"
+    wants = recipe.task.reads
+    if data != wants:
+        raise UserError(f"task={task} {READS[wants]}, and data.kind={data}; allowed: data.kind={wants}")
+    if batches.reads != wants and (recipe.task.sequence or wants != "text"):
+        allowed = "streams, packed, buckets" if wants == "text" else wants
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
 
 
@@ -217,7 +226,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    model = build(recipe, tokens, place, folder if there else None, prepared.train)
+    model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
         watch.note(note)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
@@ -227,6 +236,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         tokens.save(folder)
         if prepared.source_tokens is not None:
             prepared.source_tokens.save(folder / SOURCE)
+        if prepared.tags is not None:
+            prepared.tags.save(folder)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
@@ -245,29 +256,38 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
 
 
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
-    """Refuses pairs that are longer than there are positions; says how many are left out of training as too long."""
-    task = recipe.task
+    """Refuses what is longer than there are positions; says how many are left out of training as too long."""
+    task, batches = recipe.task, recipe.train.batches
     for name, one in (("valid", prepared.valid), ("test", prepared.test)):
-        if isinstance(one, PairShards):
+        if isinstance(one, PairShards | TagShards) and hasattr(task, "encoder"):
             one.check_lengths(f"data.{name}", task.encoder.longest, "encoder.positions=learnt")
+        if isinstance(one, PairShards):
             one.check_lengths(f"data.{name}", task.writer.longest, "writer.positions=learnt", "target")
-    order = recipe.train.batches.open(prepared.train, recipe.seed) if recipe.train.batches.pairs else None
+    order: Any = batches.open(prepared.train, recipe.seed) if batches.reads in ("pairs", "tags") else None
     if order is not None and order.left_out:
+        long = "pairs have more than {} tokens on a side" if batches.pairs else "sentences have more than {} words"
         yield (
-            f"data.train: {order.left_out:,} of {prepared.train.documents:,} pairs have more than "
-            f"{recipe.train.batches.longest} tokens on a side and are left out (train.batches.longest)"
+            f"data.train: {order.left_out:,} of {prepared.train.documents:,} {long.format(batches.longest)} and are "
+            "left out (train.batches.longest)"
         )
 
 
 def build(
-    recipe: Recipe, tokens: Tokens | int, place: torch.device, run: Path | None = None, text: Shards | None = None
+    recipe: Recipe,
+    tokens: Tokens | int,
+    place: torch.device,
+    run: Path | None = None,
+    text: Shards | None = None,
+    tags: TagSet | None = None,
 ) -> Task:
     """The model of a recipe with its first weights, which depend on the seed and the text; `run` is where it was begun.
 
-    In place of its tokens, a model that begins with no vectors of words needs only their number. Without the text,
-    parts that want to know how frequent symbols are take them all for alike.
+    A tagger needs its `tags` too. In place of its tokens, a model that begins with no vectors of words needs only
+    their number. Without the text, parts that want to know how frequent symbols are take them all for alike.
     """
     model: Task = parts.anew(recipe.task)
+    if isinstance(model, Tagging):
+        model.tags = tags
     for module in model.modules():
         if getattr(module, "pretrained", None):
             _name_vectors(module, tokens, run)
@@ -308,7 +328,7 @@ def _fitted(
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
-        model = build(recipe, prepared.tokens, place, text=prepared.train)
+        model = build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)
@@ -336,10 +356,10 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
     ]
     facts = {"tokens": tokens * max(len(lines), 1), "seconds": seconds, "valid": None}
     lines = lines or [{"step": 1, "tokens": tokens, "seconds": round(seconds, 3)}]
-    if prepared.valid is not None and model.sequence:
-        measured = evaluate(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
+    if prepared.valid is not None and (model.sequence or model.reads == "tags"):
+        measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
         facts["valid"] = measured.as_dict()
-        watch.note(spelt(measured))
+        watch.note(measured.spelt())
         lines[-1] |= {f"valid_{name}": value for name, value in measured.as_dict().items()}
     elif prepared.valid is not None:
         facts["held_out"] = lines[-1]["valid_loss"] = model.held_out(prepared.valid, how)
@@ -364,6 +384,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
         "train_tokens": len(prepared.train),
         "tokens_per_second": facts["tokens"] / max(facts["seconds"], 1e-9),
         "device": str(model.device),
+        **({} if prepared.tags is None else {"tags": len(prepared.tags)}),
     }
     _warn(results, watch)
     write_results(folder, results)
@@ -378,8 +399,9 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
     valid = results["valid"]
     if valid is None:
         return
-    guessing = math.log(results["vocabulary"])
-    if valid["impossible"]:
+    tags = "accuracy" in valid
+    guessing = math.log(results["tags"] if tags else results["vocabulary"])
+    if valid.get("impossible"):
         watch.note(
             f"warning: {valid['impossible']:,} validation tokens have probability 0, so perplexity is infinite; a "
             "smoothing other than none gives them some"
@@ -388,7 +410,7 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
         counted = "steps" not in results
         remedy = "lower the order, give more text, or use another smoothing" if counted else "lower train.lr"
         watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
-    if valid["unknown"] > 0.005:
+    if valid["unknown"] > 0.005 and not tags:
         watch.note(
             f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
             "out what they stand for; bytes and subwords know every text"

@@ -37,7 +37,7 @@ def variants() -> list[dict[str, Any]]:
     found = []
     for name in parts.names("task"):
         task: Any = parts.find("task", name)
-        if not task.sequence:  # no P of a text: word vectors
+        if not task.sequence:  # no P of a text: word vectors; taggers have a contract of their own (test_taggers.py)
             continue
         settings = {setting.name for setting in parts.settings_of(task)}
         if "encoder" not in settings:

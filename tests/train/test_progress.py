@@ -11,7 +11,7 @@ import pytest
 
 from foresay.train import progress
 from foresay.train.evaluate import Measured
-from foresay.train.progress import BarWatch, Metrics, PlainWatch, Watch, spelt, watch_for, without_nan
+from foresay.train.progress import BarWatch, Metrics, PlainWatch, Watch, watch_for, without_nan
 
 MEASURED = Measured(1.5, 10, 20, 2.25, 2.0, (1.4, 1.6))
 FIGURES = "valid loss 1.5000, perplexity 4.48, 2.250 bits/character, 2.000 bits/byte"
@@ -44,7 +44,7 @@ def test_a_log_gets_a_line_every_ten_seconds(
 
 
 def test_figures_as_text() -> None:
-    assert spelt(MEASURED) == FIGURES
+    assert MEASURED.spelt() == FIGURES
 
 
 def test_brief_leaves_out_evaluations(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +63,7 @@ def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: 
     watch.step(5, 10, 1.25, 1000.0)
     assert watch.bar.tasks[-1].completed == 5 and watch.bar.tasks[-1].total == 10
     assert watch.bar.tasks[-1].fields["figures"] == (
-        "loss 1.250 · 1,000 tokens/s · valid 1.500, perplexity 4.48, 2.250 bits/character, 2.000 bits/byte"
+        "loss 1.250 · 1,000 tokens/s · valid loss 1.5000, perplexity 4.48, 2.250 bits/character, 2.000 bits/byte"
     )
     watch.close()
     captured = capsys.readouterr()

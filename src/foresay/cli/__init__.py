@@ -4,7 +4,7 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, writing, correcting  # noqa: I001
+from foresay.cli import training, using, predicting, writing, correcting  # noqa: I001
 from foresay.cli import looking, joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
@@ -17,6 +17,7 @@ __all__ = [
     "listing",
     "looking",
     "main",
+    "predicting",
     "text",
     "training",
     "using",

@@ -36,7 +36,9 @@ def train(
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
     use = f"{'generate' if run.model.causal else 'eval'} {run.folder}{trust_for(run.folder)}"
     use += " SOURCE" if run.model.conditional else ""
-    use = use if run.model.sequence else f"words {run.folder} near WORD"
+    if not run.model.sequence:
+        tags = run.model.reads == "tags"
+        use = f"predict {run.folder} TEXT{trust_for(run.folder)}" if tags else f"words {run.folder} near WORD"
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

@@ -51,7 +51,7 @@ def evaluate(
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity and bits of a run on its held-out text or on another; of pairs also what its recipe measures."""
+    """Perplexity and bits of a run on held-out text; of pairs what its recipe measures, of tags accuracy and F1."""
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
@@ -80,9 +80,14 @@ def evaluate(
         if data is not None and len(data) > 1:
             raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
         measured = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
-        judged, about = None, measured.as_dict()
+        judged, about = None, measured.as_dict(**({"table": True} if loaded.model.reads == "tags" else {}))
     if as_json:
         show_json(about)
+        return
+    if loaded.model.reads == "tags":
+        from foresay.cli.predicting import show_tagged
+
+        show_tagged(measured)  # pyright: ignore[reportArgumentType]
         return
     show_measured(measured)
     if judged is not None and judged.overlap is not None:
@@ -135,7 +140,7 @@ def score(
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens; of pairs, SOURCE tab TARGET."""
     loaded = load_run(run, device, trust)
-    if not loaded.model.causal and not as_json:
+    if loaded.model.sequence and not loaded.model.causal and not as_json:
         say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
     for place, line in placed_lines(texts):
         with told():

@@ -52,6 +52,7 @@ class KnownSet:
     source: str  # where to get it
     others: tuple[str, ...] = ()  # names under which copies go round
     pairs: bool = False
+    tags: bool = False  # columns of words and tags
     folder: str = ""  # under which it may lie too
 
 
@@ -102,6 +103,21 @@ _KNOWN = (
         pairs=True,
         folder="multi30k-en-de",
     ),
+    KnownSet(
+        name="wnut17",
+        about="tags: 5,690 sentences of social media with emerging names, six types, BIO",
+        files=("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"),
+        source="leondz/emerging_entities_17 on GitHub",
+        tags=True,
+    ),
+    KnownSet(
+        name="ud-english-ewt",
+        about="tags: 16,622 English sentences with parts of speech (Universal Dependencies)",
+        files=("en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu", "en_ewt-ud-test.conllu"),
+        source="UniversalDependencies/UD_English-EWT on GitHub",
+        others=("train.tsv", "dev.tsv", "test.tsv"),  # word, universal tag, Penn tag
+        tags=True,
+    ),
 )
 
 
@@ -149,9 +165,21 @@ def known_pairs(name: str) -> dict[str, list[Path]] | None:
     if found is None:
         return None
     if not found.pairs:
-        raise UserError(f"{name} is a text, and pairs need two sides; allowed: {_of_pairs()}, or files")
+        what = "has tags" if found.tags else "is a text"
+        raise UserError(f"{name} {what}, and pairs need two sides; allowed: {_of_pairs()}, or files")
     files = _there(found)
     return {part: files[2 * i : 2 * i + 2] for i, part in enumerate(("train", "valid", "test"))}
+
+
+def known_tags(name: str) -> dict[str, Path] | None:
+    """The file of each part of a known set of tagged words; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.tags:
+        allowed = ", ".join(known.name for known in _KNOWN if known.tags)
+        raise UserError(f"{name} has no tags; allowed: {allowed}, or files")
+    return dict(zip(("train", "valid", "test"), _there(found), strict=True))
 
 
 def known_talk(name: str) -> dict[str, list[Path]] | None:
@@ -169,6 +197,8 @@ def known_set(name: str) -> list[Path] | None:
         return None
     if found.pairs:
         raise _no_text(name)
+    if found.tags:
+        raise UserError(f"{name} holds words with tags, not a text; use it with data.kind=tags and task=tagger")
     return _there(found)
 
 

@@ -30,6 +30,7 @@ class PairBatches(Batches):
     """One pair a row, pairs of like length on both sides together, a budget of tokens per batch."""
 
     pairs = True
+    reads = "pairs"
 
     def __init__(self, tokens: Size = 4096, longest: Size = 256, width: Size = 8, workers: Count = 0):
         self.tokens, self.width, self.workers = tokens, width, workers

@@ -59,13 +59,13 @@ class PairText:
         elif len(self.files) == 2:
             yield from _aligned(*self.files)
         elif self.talk is not None:
-            yield from answered(_lines(self.files[0]), self.talk, self.name)
+            yield from answered(text_lines(self.files[0]), self.talk, self.name)
         else:
             yield from _table(self.files[0], self.columns)
 
 
 def _aligned(one: Source, other: Source) -> Iterator[Pair]:
-    both = zip_longest(_lines(one), _lines(other))
+    both = zip_longest(text_lines(one), text_lines(other))
     for line, (left, right) in enumerate(both, 1):
         if left is None or right is None:
             ended, goes_on, side = (one, other, "source") if left is None else (other, one, "target")
@@ -77,7 +77,7 @@ def _aligned(one: Source, other: Source) -> Iterator[Pair]:
         yield line, left, right
 
 
-def _lines(source: Source) -> Iterator[str]:
+def text_lines(source: Source) -> Iterator[str]:
     """The lines of a file as text, without what ends them."""
     line = 0
     try:
@@ -103,7 +103,7 @@ def _table(source: Source, columns: Columns) -> Iterator[Pair]:
     csv.field_size_limit(2**27)
     comma = source.read.format == "csv"
     style: dict[str, Any] = {"strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
-    rows = csv.reader((line + "\n" for line in _lines(_as_text(source))), **style)
+    rows = csv.reader((line + "\n" for line in text_lines(_as_text(source))), **style)
     begins, places, width = 1, (0, 1), 0
     try:
         for row in rows:
@@ -148,7 +148,7 @@ def _place(source: Source, first: list[str], column: str | int) -> int:
 
 def _json_lines(source: Source, columns: Columns) -> Iterator[Pair]:
     names = list(map(str, columns or NAMES))
-    for line, text in enumerate(_lines(_as_text(source)), 1):
+    for line, text in enumerate(text_lines(_as_text(source)), 1):
         if not text or text.isspace():
             continue
         try:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from foresay.data.shards import Shards, ShardWriter
+from foresay.data.tag_shards import TagShards
 from foresay.errors import UserError
 
 
@@ -49,7 +50,9 @@ def lengths(shards: Shards) -> np.ndarray:
 
 
 def opened(folder: Path) -> Shards:
-    """Shards of a text, or of pairs."""
+    """Shards of a text, of pairs, or of words and their tags."""
+    if (folder / "tags").is_dir():
+        return TagShards(folder)
     return PairShards(folder) if (folder / "source").is_dir() else Shards(folder)
 
 

@@ -22,6 +22,9 @@ from foresay.data.scans import Scans
 from foresay.data.shards import SHARD, Shards
 from foresay.data.source import BLOCK
 from foresay.data.split import split
+from foresay.data.tag_set import FILE as TAGS
+from foresay.data.tag_set import TagSet, open_tags
+from foresay.data.tags import Tags
 from foresay.data.writer import Progress, Writer
 from foresay.errors import UserError
 from foresay.text.saved import open_tokens
@@ -44,10 +47,11 @@ class Prepared:
     test: Shards | None
     notes: tuple[str, ...] = ()  # what the user should know: files that were left out
     source_tokens: Tokens | None = None  # of pairs whose source has a vocabulary of its own
+    tags: TagSet | None = None  # of words with tags
 
 
 def prepare(
-    corpus: Corpus | Pairs,
+    corpus: Corpus | Pairs | Tags,
     tokens: Tokens,
     seed: int,
     *,
@@ -65,6 +69,10 @@ def prepare(
         from foresay.data.pair_prepare import prepare_pairs
 
         return prepare_pairs(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
+    if isinstance(corpus, Tags):
+        from foresay.data.tag_prepare import prepare_tags
+
+        return prepare_tags(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)
@@ -84,7 +92,8 @@ def open_prepared(folder: Path) -> Prepared:
     """What `prepare` left in a folder."""
     valid, test = (opened(folder / name) if (folder / name).is_dir() else None for name in ("valid", "test"))
     own = open_tokens(folder / SOURCE) if (folder / SOURCE).is_dir() else None
-    return Prepared(folder, open_tokens(folder), opened(folder / "train"), valid, test, source_tokens=own)
+    tags = open_tags(folder) if (folder / TAGS).is_file() else None
+    return Prepared(folder, open_tokens(folder), opened(folder / "train"), valid, test, source_tokens=own, tags=tags)
 
 
 def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Iterator[str]:

@@ -84,7 +84,7 @@ def find_rate(
             prepared = prepare(
                 recipe.data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage)
             )
-        model = start.build(recipe, prepared.tokens, place, text=prepared.train)
+        model = start.build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
         trainer = Trainer(model, recipe.train, prepared, recipe.seed, picture.parent, Watch())
         with watch.stage("raising the rate") as tell:
             rates = rising(steps or STEPS)

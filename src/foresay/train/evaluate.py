@@ -58,6 +58,13 @@ class Measured:
         """What comes before `perplexity` and `bits`."""
         return "pseudo-" if self.pseudo else ""
 
+    def spelt(self) -> str:
+        """In a line."""
+        bits = (
+            f"{self.bits_per_character:.3f} {self.named}bits/character, {self.bits_per_byte:.3f} {self.named}bits/byte"
+        )
+        return f"valid loss {self.loss:.4f}, {self.named}perplexity {self.perplexity:.2f}, {bits}"
+
     def as_dict(self) -> dict[str, Any]:
         low, high = map(perplexity, self.interval)
         return {

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from foresay import __version__, own
 from foresay import recipe as recipes
-from foresay.data.prepare import SOURCE
+from foresay.data.prepare import SOURCE, TAGS
 from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.aside import file_hash, left_over, write_file, write_tensors
@@ -38,7 +38,7 @@ from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 TOKENS = ("tokenizer.json", "text.json")
-BEGUN = (*TOKENS, "config.json", ".lock", SOURCE)  # what is there before recipe.yaml is
+BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS)  # what is there before recipe.yaml is
 # what stands in a run folder beside checkpoints
 WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
@@ -179,7 +179,7 @@ def write_config(
     `code` are the hashes of the users' files that the run keeps.
     """
     own = [f"{SOURCE}/{name}" for name in TOKENS]
-    kept = [name for name in (*TOKENS, *own, MODEL) if (folder / name).exists()]
+    kept = [name for name in (*TOKENS, *own, TAGS, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
     config |= {"base": base, "foresay": __version__, "sha256": hashes}

@@ -24,13 +24,13 @@ from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train import checkpoint
 from foresay.train.board import Board
-from foresay.train.evaluate import evaluate
 from foresay.train.optimise import optimizer_tensors, restore_optimizer
 from foresay.train.progress import Metrics, Watch
 from foresay.train.settings import Loop
 from foresay.train.signals import Interrupted, hear_signals
 from foresay.train.stall import AFTER, stalled
 from foresay.train.step import Counters, Steps
+from foresay.train.tagged import measure_on
 
 
 class Trainer(Steps):
@@ -104,7 +104,7 @@ class Trainer(Steps):
         if valid is None:
             return
         with self.averages.in_place() if self.averages is not None else nullcontext():
-            measured = evaluate(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
+            measured = measure_on(self.model, self.loop.batches, valid, limit=self.loop.evaluate.tokens)
             line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
             self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
             self.watch.evaluated(counters.step, measured)

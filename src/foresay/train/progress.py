@@ -18,6 +18,7 @@ from typing import Any
 from foresay.train.aside import write_file
 from foresay.train.board import Board
 from foresay.train.evaluate import Measured
+from foresay.train.tagged import TagFigures
 
 SECONDS_BETWEEN_LINES = 10.0
 Tell = Callable[..., None]  # (share done, part of the work)
@@ -35,7 +36,7 @@ class Watch:
 
     def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None: ...
 
-    def evaluated(self, step: int, measured: Measured) -> None: ...
+    def evaluated(self, step: int, measured: Measured | TagFigures) -> None: ...
 
     def close(self) -> None: ...
 
@@ -70,9 +71,9 @@ class PlainWatch(Watch):
         if self._due():
             self.note(f"step {step} of {steps}: loss {loss:.4f}, {tokens_per_second:,.0f} tokens/s")
 
-    def evaluated(self, step: int, measured: Measured) -> None:
+    def evaluated(self, step: int, measured: Measured | TagFigures) -> None:
         if not self.brief:
-            self.note(f"step {step}: {spelt(measured)}")
+            self.note(f"step {step}: {measured.spelt()}")
 
     def _due(self) -> bool:
         now = time.monotonic()
@@ -126,14 +127,10 @@ class BarWatch(Watch):
         figures = f"loss {loss:.3f} · {tokens_per_second:,.0f} tokens/s{self.valid}"
         self.bar.update(self.task, completed=step, figures=figures)
 
-    def evaluated(self, step: int, measured: Measured) -> None:
-        pseudo = measured.named
-        bits = (
-            f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
-        )
-        self.valid = f" · valid {measured.loss:.3f}, {pseudo}perplexity {measured.perplexity:.2f}, {bits}"
+    def evaluated(self, step: int, measured: Measured | TagFigures) -> None:
+        self.valid = f" · {measured.spelt()}"
         if not self.brief:
-            self.note(f"step {step}: {spelt(measured)}")
+            self.note(f"step {step}: {measured.spelt()}")
 
     def close(self) -> None:
         self.bar.stop()
@@ -143,14 +140,6 @@ class BarWatch(Watch):
 def watch_for(stream: Any = None, *, brief: bool = False) -> Watch:
     """A bar on a terminal, lines elsewhere."""
     return BarWatch(brief) if (stream or sys.stderr).isatty() else PlainWatch(brief)
-
-
-def spelt(measured: Measured) -> str:
-    pseudo = measured.named
-    return (
-        f"valid loss {measured.loss:.4f}, {pseudo}perplexity {measured.perplexity:.2f}, "
-        f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
-    )
 
 
 class Metrics:

@@ -37,7 +37,9 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     measured = "No validation text was held out.\n"
     if "epochs" in results:
         measured = _losses(results)
-    if valid:
+    if valid and "accuracy" in valid:
+        measured = _tagged(valid)
+    elif valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
         pseudo = "" if recipe.task.causal else "pseudo-"
@@ -56,6 +58,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     curve = "\n![loss against time](curve.png)\n" if "steps" in results or "epochs" in results else ""
     use = _use_of_words(folder) if "epochs" in results else _use(folder, trust, causal=recipe.task.causal)
     use = _use_of_pairs(folder, trust) if recipe.task.conditional else use
+    use = _use_of_tags(folder, trust) if recipe.task.reads == "tags" else use
     return f"""---
 library_name: foresay
 ---
@@ -82,7 +85,7 @@ Every setting{" that was used" if fitted else ""}, with the defaults filled in.
 
 
 def _what(task: str) -> str:
-    named = {"ngram": "An n-gram model", "word-vectors": "Word vectors"}
+    named = {"ngram": "An n-gram model", "word-vectors": "Word vectors", "hmm": "A hidden Markov model"}
     return named.get(task, f"A {task.replace('-', ' ')}")
 
 
@@ -119,6 +122,38 @@ run = foresay.load("{folder}"{", trust=True" if trust else ""})
 run.translate(["a source"])
 ```
 """
+
+
+def _use_of_tags(folder: Path, trust: str) -> str:
+    return f"""```
+foresay predict {folder} "a sentence"{trust}
+foresay eval {folder}{trust}
+```
+
+```python
+import foresay
+
+run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run.predict("a sentence")[0].tags
+```
+"""
+
+
+def _tagged(valid: dict[str, Any]) -> str:
+    low, high = valid["accuracy_interval"]
+    accuracy = f"{100 * valid['accuracy']:.2f} ({100 * low:.2f} – {100 * high:.2f})"
+    lines = [
+        f"| on {valid['tokens']:,} of {valid['of_tokens']:,} validation words | |",
+        "|---|---|",
+        f"| loss, nats per word | {valid['loss']:.4f} |",
+        f"| accuracy, % (95 % bootstrap interval) | {accuracy} |",
+    ]
+    if "spans" in valid:
+        low, high = valid["spans"]["f1_interval"]
+        f1 = f"{100 * valid['spans']['f1']:.2f} ({100 * low:.2f} – {100 * high:.2f})"
+        lines.append(f"| F1 of spans, % (95 % bootstrap interval) | {f1} |")
+    lines.append(f"| words that are unknown | {100 * valid['unknown']:.2f} % |")
+    return "\n".join(lines) + "\n"
 
 
 def _use_of_words(folder: Path) -> str:

@@ -51,6 +51,7 @@ class Seq2Seq(Task):
     """An encoder reads a source, a writer writes the target from it."""
 
     conditional = True
+    reads = "pairs"
     known: Tensor
     steps: Tensor
 

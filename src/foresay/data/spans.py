@@ -1,0 +1,94 @@
+"""Spans written as tags, one for each word, and back.
+
+    bio     O  B-x begins a span of type x, I-x goes on with it
+    bioes   the same, and E-x ends one of several words, S-x is one of a single word
+
+    The soldier was killed in North   Waziristan         bio: O O O O O B-location I-location
+
+Tags of any kind can be read: a span begins where the tag before cannot be gone on from (I-x after O, or after another
+type), as conlleval and seqeval have it. Written again they follow the scheme, so that writing is both repair and
+conversion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+Scheme = Literal["none", "bio", "bioes"]
+OUTSIDE = "O"
+PREFIXES: dict[str, str] = {"none": "", "bio": "BI", "bioes": "BIES"}
+_SPELT = re.compile(r"[BIES]-.+")
+
+
+class Span(NamedTuple):
+    """Words `begin` to `end` (not included) are a `type`."""
+
+    type: str
+    begin: int
+    end: int
+
+
+def scheme_of(tags: Iterable[str]) -> Scheme:
+    """How a set of tags writes spans; `none` where they are no spans."""
+    spelt = {tag for tag in tags if tag != OUTSIDE}
+    if not spelt or not all(map(_SPELT.fullmatch, spelt)):
+        return "none"
+    return "bioes" if any(tag[0] in "ES" for tag in spelt) else "bio"
+
+
+def spans_of(tags: Sequence[str]) -> list[Span]:
+    """The spans of a sentence, in order."""
+    found: list[Span] = []
+    before, open_type, begin = OUTSIDE, "", 0
+    for place, tag in enumerate([*tags, OUTSIDE]):
+        letter, own = tag[0], tag[2:]
+        goes_on = letter in "IE" and before in "BI" and own == open_type
+        if before != OUTSIDE and not goes_on:
+            found.append(Span(open_type, begin, place))
+        if not goes_on:
+            open_type, begin = own, place
+        before = letter
+    return found
+
+
+def written(spans: Iterable[Span], length: int, scheme: Scheme) -> list[str]:
+    """The tags of a sentence of so many words; spans do not overlap."""
+    tags = [OUTSIDE] * length
+    for kind, begin, end in spans:
+        letters = ["B", *"I" * (end - begin - 1)]
+        if scheme == "bioes":
+            letters[-1] = "S" if len(letters) == 1 else "E"
+        tags[begin:end] = [f"{letter}-{kind}" for letter in letters]
+    return tags
+
+
+def rewritten(tags: Sequence[str], scheme: Scheme) -> list[str]:
+    """The same spans in a scheme: mends what breaks it, and turns one scheme into another."""
+    return list(tags) if scheme == "none" else written(spans_of(tags), len(tags), scheme)
+
+
+def first_broken(tags: Sequence[str], scheme: Scheme) -> int | None:
+    """The first word whose tag the scheme does not allow after the one before it; None where all is well.
+
+    A span of `bioes` that is not ended is broken at its last word.
+    """
+    before, kind = OUTSIDE, ""
+    for place, tag in enumerate([*tags, OUTSIDE] if scheme != "none" else []):
+        letter, own = tag[0], tag[2:]
+        inside = before in "BI" and own == kind
+        if letter in "IE" and not inside:
+            return place
+        if scheme == "bioes" and before in "BI" and letter not in "IE":
+            return place - 1
+        before, kind = letter, own
+    return None
+
+
+def closed(tags: Iterable[str], scheme: Scheme) -> list[str]:
+    """A set of tags, sorted; of spans every tag that its types can have, O first."""
+    if scheme == "none":
+        return sorted(set(tags))
+    types = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+    return [OUTSIDE, *(f"{letter}-{kind}" for kind in types for letter in PREFIXES[scheme])]

@@ -1,0 +1,111 @@
+"""Sentences of tagged words from a file of columns: one word a line, a blank line after each sentence (CoNLL).
+
+    EU      NNP  B-NP  B-ORG           columns divided by tabs, where the line has one, else by blanks
+    rejects VBZ  B-VP  O
+
+    # text = They buy.                 CoNLL-U: comments, and lines of words written together (1-2) and of words that
+    1  They  they  PRON  ...           are not there (1.1), are left out
+
+Lines of `-DOCSTART-` are left out too. Files may be packed. All lines have as many columns as the first. Every mistake
+is told with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from foresay.data.pair_files import text_lines
+from foresay.data.source import Source
+from foresay.errors import UserError
+
+Format = Literal["columns", "conllu"]
+CONLLU = (2, 4)  # the columns of the word and its universal part of speech
+_LEFT_OUT = re.compile(r"\d+[-.]\d+")
+_START = "-DOCSTART-"
+
+
+class Tagged(NamedTuple):
+    """A sentence: the lines its words stand on, the words, their tags."""
+
+    lines: list[int]
+    words: list[str]
+    tags: list[str]
+
+
+@dataclass(frozen=True)
+class TagText:
+    """Tagged sentences of one file, that can be gone through any number of times."""
+
+    source: Source
+    format: Format
+    columns: tuple[int, int] | None  # from 1, or from the end: -1; None: of two
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    def __iter__(self) -> Iterator[Tagged]:
+        found = Tagged([], [], [])
+        for line, word, tag in self._rows():
+            if word:
+                found.lines.append(line)
+                found.words.append(word)
+                found.tags.append(tag)
+            elif found.words:
+                yield found
+                found = Tagged([], [], [])
+        if found.words:
+            yield found
+
+    def _rows(self) -> Iterator[tuple[int, str, str]]:
+        """Line, word and tag; no word where a sentence ends."""
+        width, first, columns = 0, 0, (1, 2)
+        for line, text in enumerate(text_lines(self.source), 1):
+            if not text or text.isspace():
+                yield line, "", ""
+                continue
+            if "\r" in text:
+                raise UserError(
+                    f"{self.name}: line {line} has a carriage return within; end every line with a line feed, as "
+                    "dos2unix and mac2unix do"
+                )
+            if self.format == "conllu" and text.startswith("#"):
+                continue
+            fields = text.split("\t") if "\t" in text else text.split()
+            if self.format == "conllu" and _LEFT_OUT.fullmatch(fields[0]):
+                continue
+            if not width:
+                width, first = len(fields), line
+                columns = self._places(width, line)
+            if len(fields) != width:
+                raise UserError(
+                    f"{self.name}: line {line} has {_count(len(fields))}, line {first} has {width}; every line of a "
+                    "word needs as many: mend it"
+                )
+            word, tag = (fields[place - 1 if place > 0 else place].strip() for place in columns)
+            if not word or not tag:
+                raise UserError(f"{self.name}: line {line} has an empty {'tag' if word else 'word'}; mend it")
+            yield (line, "", "") if word == _START else (line, word, tag)
+
+    def _places(self, width: int, line: int) -> tuple[int, int]:
+        """The columns of the word and of the tag, by the first line."""
+        if self.columns is None and width != 2:
+            raise UserError(
+                f"{self.name} has {_count(width)} at line {line}; say which are the word's and the tag's: "
+                "data.columns=[1, 2]; -1 is the last"
+            )
+        one, other = self.columns or (1, 2)
+        places = {place % (width + 1) for place in (one, other) if 1 <= abs(place) <= width}
+        if len(places) != 2:
+            raise UserError(
+                f"data.columns={[one, other]}, but {self.name} has {_count(width)} at line {line}; allowed: two "
+                f"different ones of 1 to {width}, or -1 for the last"
+            )
+        return one, other
+
+
+def _count(columns: int) -> str:
+    return f"{columns} column{'' if columns == 1 else 's'}"

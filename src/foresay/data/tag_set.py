@@ -1,0 +1,55 @@
+"""The set of tags a tagger knows: their names in the order of their ids, and how they write spans; `tags.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from foresay.data.spans import PREFIXES, Scheme, closed, scheme_of
+from foresay.errors import UserError
+
+FILE = "tags.json"
+
+
+@dataclass(frozen=True)
+class TagSet:
+    """Names by id, and the scheme of spans, `none` where they are no spans."""
+
+    names: tuple[str, ...]
+    scheme: Scheme
+
+    @staticmethod
+    def of(tags: Iterable[str], scheme: Scheme | None = None) -> TagSet:
+        """The set of some tags, closed: of spans, every tag that their types can have."""
+        given = set(tags)
+        found = scheme_of(given) if scheme is None else scheme
+        return TagSet(tuple(closed(given, found)), found)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def save(self, folder: Path) -> None:
+        text = json.dumps({"scheme": self.scheme, "tags": self.names}, ensure_ascii=False, indent=1)
+        (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def open_tags(folder: Path) -> TagSet:
+    """What `save` wrote."""
+    path = folder / FILE
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        names, scheme = tuple(map(str, about["tags"])), about["scheme"]
+        if scheme not in PREFIXES or not names:
+            raise ValueError
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing; copy it back, or prepare or train anew") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{path} is damaged or of another program; prepare or train anew") from None
+    return TagSet(names, scheme)

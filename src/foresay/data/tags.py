@@ -1,0 +1,162 @@
+"""Words and their tags: which files, which columns, and what is held out for validation.
+
+`train`, `valid` and `test` are each a file of columns (tag_files.py) or the name of a known set, which brings its own
+valid and test. The set of tags is that of train, or given: `tags`. Tags that write spans (B-x, I-x, O; also E-x, S-x)
+must keep to their scheme; with `rewrite` they are written anew in one, which mends and converts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import compress, islice
+from pathlib import Path
+from typing import Literal
+
+from foresay.data import builtin
+from foresay.data.decoding import check_encoding
+from foresay.data.source import Reading, Source
+from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
+from foresay.data.split import Choice
+from foresay.data.tag_files import CONLLU, Tagged, TagText
+from foresay.data.tag_set import TagSet
+from foresay.errors import UserError
+from foresay.parts import Share, part
+
+BLOCK = 4096
+PARTS = ("train", "valid", "test")
+KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
+
+
+@dataclass(frozen=True)
+class TagReading:
+    """How files become words and tags: their format, the two columns, their encoding, the scheme of spans."""
+
+    format: Literal["auto", "columns", "conllu"] = "auto"  # auto: by the name, .conllu
+    columns: list[int] | None = None  # of the word and of its tag, from 1; -1 is the last; needed above two
+    encoding: str = "utf-8"
+    errors: Literal["strict", "replace"] = "strict"
+    scheme: Literal["auto", "none", "bio", "bioes"] = "auto"  # none: tags are no spans, whatever they look like
+    rewrite: Literal["bio", "bioes"] | None = None
+
+
+@part("data", "tags")
+class Tags:
+    """Words and their tags, from files of columns or a known set."""
+
+    unit = "line"
+
+    def __init__(
+        self,
+        train: str,
+        valid: str | None = None,
+        test: str | None = None,
+        share: Share = 0.1,
+        tags: list[str] | None = None,
+        read: TagReading = TagReading(),  # noqa: B008 - frozen
+    ):
+        self.train, self.valid, self.test, self.share, self.tags, self.read = train, valid, test, share, tags, read
+        check_encoding(read.encoding)
+        if read.columns is not None and (len(read.columns) != 2 or 0 in read.columns):
+            raise UserError(
+                f"data.columns={read.columns}; allowed: two, the word's and its tag's, from 1, such as [1, 2]; -1 is "
+                "the last"
+            )
+        if read.scheme == "none" and read.rewrite is not None:
+            raise UserError(f"data.scheme=none has no spans, and data.rewrite={read.rewrite}; leave one of them out")
+
+    def find(self) -> dict[str, TagText]:
+        """The texts of train and, where they are files of their own, of valid and test."""
+        known = None if Path(self.train).expanduser().exists() else builtin.known_tags(self.train)
+        found = {}
+        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
+            if known is not None and (place is None or place == self.train):
+                found[name] = self._text(known[name], KNOWN)
+            elif place is not None:
+                found[name] = self._opened(f"data.{name}", place, name)
+        return found
+
+    def holds_out(self, found: dict[str, TagText]) -> bool:
+        """Whether some of train are kept for validation."""
+        return "valid" not in found and self.share > 0
+
+    def sentences(self, name: str, seed: int, tags: TagSet, found: dict[str, TagText]) -> Iterator[Tagged]:
+        """The sentences of one part, in order, in the set's scheme; without valid of its own, a share of train."""
+        if name in ("train", "valid") and self.holds_out(found):
+            choice, read, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
+            while block := list(islice(read, BLOCK)):
+                yield from (self._in(tags, one) for one in compress(block, choice.chosen(first, len(block))))
+                first += len(block)
+        elif name in found:
+            yield from (self._in(tags, one) for one in found[name])
+
+    def learn(self, found: dict[str, TagText]) -> TagSet:
+        """The set of tags: the one given, or that of train; every sentence of every part is held to it."""
+        given = set(self.tags or (tag for one in found["train"] for tag in one.tags))
+        if not given:
+            raise UserError(f"{found['train'].name} has no words; give lines with a word and its tag")
+        scheme = TagSet.of(given).scheme if self.read.scheme == "auto" else self.read.scheme
+        if self.read.rewrite is not None and scheme == "none":
+            raise UserError(
+                f"data.rewrite={self.read.rewrite}, but the tags of {found['train'].name} write no spans: "
+                f"{_few(given)}; leave it out"
+            )
+        if scheme != "none" and TagSet.of(given).scheme == "none" and given != {OUTSIDE}:
+            raise UserError(
+                f"data.scheme={scheme}, but there are tags that write no spans: {_few(given)}; leave it out"
+            )
+        set_read = TagSet.of(given, scheme)
+        for text in found.values():
+            for sentence in text:
+                self._check(text.name, sentence, set_read)
+        return set_read if self.read.rewrite is None else TagSet.of(given, self.read.rewrite)
+
+    def _check(self, name: str, sentence: Tagged, tags: TagSet) -> None:
+        for line, tag in zip(sentence.lines, sentence.tags, strict=True):
+            if tag not in tags.ids and not (self.read.rewrite and f"B-{tag[2:]}" in tags.ids):
+                where = "data.tags" if self.tags else "the tags of data.train"
+                raise UserError(
+                    f"{name}: line {line} has the tag {tag}, which is not among {where}: {_few(tags.names)}; mend it, "
+                    "or name all in data.tags"
+                )
+        broken = None if self.read.rewrite else first_broken(sentence.tags, tags.scheme)
+        if broken is not None:
+            raise UserError(_broken(name, sentence, broken, tags.scheme))
+
+    def _in(self, tags: TagSet, sentence: Tagged) -> Tagged:
+        if self.read.rewrite is None:
+            return sentence
+        return sentence._replace(tags=rewritten(sentence.tags, tags.scheme))
+
+    def _opened(self, setting: str, place: str, name: str) -> TagText:
+        path = Path(place).expanduser()
+        if path.is_file():
+            return self._text(path)
+        known = None if path.exists() else builtin.known_tags(place)
+        if known is None:
+            raise builtin.no_such(setting, place)
+        return self._text(known[name], KNOWN)
+
+    def _text(self, path: Path, usual: tuple[int, int] | None = None) -> TagText:
+        read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
+        conllu = ".conllu" in path.suffixes if self.read.format == "auto" else self.read.format == "conllu"
+        columns = CONLLU if conllu else usual
+        if self.read.columns is not None:
+            columns = (self.read.columns[0], self.read.columns[1])
+        return TagText(Source(str(path), path, read=read), "conllu" if conllu else "columns", columns)
+
+
+def _broken(name: str, sentence: Tagged, place: int, scheme: Scheme) -> str:
+    tag, tags = sentence.tags[place], ["the beginning of a sentence", *sentence.tags, "the end of a sentence"]
+    alone = tag[0] in "IE" and tags[place] not in (f"B{tag[1:]}", f"I{tag[1:]}")
+    where = f"after {tags[place]}" if alone else f"before {tags[place + 2]}"
+    rule = "begins with B- and ends with E-" if scheme == "bioes" else "begins with B-"
+    return (
+        f"{name}: line {sentence.lines[place]} has {tag} {where}, and a span {rule} of its type; mend it, or let it be "
+        f"mended: data.rewrite={scheme}"
+    )
+
+
+def _few(tags: object) -> str:
+    names = sorted(tags)  # pyright: ignore[reportArgumentType]
+    return ", ".join(names[:30]) + (f", ... ({len(names)})" if len(names) > 30 else "")

@@ -1,0 +1,64 @@
+"""What every tagger keeps: words -> scores of tags, and an output layer over whole sequences of them.
+
+    e = scores(words) (B, T, K),   P(y_1 .. y_T | x) by `layer`: each tag by itself, or a chain (output/crf.py)
+
+ids (B, T) -> log P of the tags (B, T), the best tags (B, T), P of every tag (B, T, K). A tagger knows no P of a text:
+it keeps `loss` and `measure` of contract 5, and no state is carried from batch to batch.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.data.tag_set import TagSet
+from foresay.encode.encoder import State
+from foresay.models.task import Task
+from foresay.output.crf import CRF, Apart
+
+
+class Tagging(Task):
+    """`tags` is set before `build`; a subclass gives `scores`."""
+
+    sequence = False
+    causal = False
+    reads = "tags"
+    tags: TagSet | None = None
+    layer: CRF | Apart
+
+    @property
+    def kinds(self) -> int:
+        """K, how many tags there are."""
+        return 1 if self.tags is None else len(self.tags)
+
+    def scores(self, batch: Batch) -> Tensor:
+        """e (B, T, K)."""
+        raise AssertionError(f"{type(self).__name__} has no scores")
+
+    def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
+        """-log P of the tags, in nats a word."""
+        assert batch.targets is not None
+        scores = self.scores(batch)
+        if isinstance(self.layer, CRF):
+            found = self.layer.log_likelihood(scores, batch.targets, batch.mask)
+        else:
+            found = self.layer.log_prob(scores, batch.targets, batch.mask)
+        number = batch.targets.numel() if batch.mask is None else batch.mask.sum().clamp(min=1)
+        return -found.sum() / number, {}
+
+    def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
+        """log P of every tag, in a chain given the tag before it: a row's sum is log P of all of them."""
+        assert batch.targets is not None
+        return self.layer.log_prob(self.scores(batch), batch.targets, batch.mask), {}
+
+    @torch.no_grad()
+    def best(self, batch: Batch) -> Tensor:
+        """The most probable tags, (B, T); any where masked."""
+        return self.layer.best(self.scores(batch), batch.mask)
+
+    @torch.no_grad()
+    def predict(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The most probable tags (B, T), and log P of all tags at every word, (B, T, K)."""
+        scores = self.scores(batch)
+        return self.layer.best(scores, batch.mask), self.layer.marginals(scores, batch.mask)

@@ -1,0 +1,127 @@
+"""Linear-chain conditional random field (Lafferty et al. 2001): P(y | x) over whole sequences of tags.
+
+    s(x, y)     = b[y_1] + sum_t e_t[y_t] + sum_{t>1} A[y_{t-1}, y_t] + c[y_T]        e_t from an encoder
+    log P(y|x)  = s(x, y) - log Z,   log Z = log sum_y exp s(x, y)
+
+    alpha_1 = b + e_1,   alpha_t[j] = e_t[j] + log sum_i exp(alpha_{t-1}[i] + A[i, j])
+    beta_T  = c,         beta_t[i]  = log sum_j exp(A[i, j] + e_{t+1}[j] + beta_{t+1}[j])
+    log P(y_t | x)          = alpha_t + beta_t - log Z
+    log P(y_t | y_{t-1}, x) = A[y_{t-1}, y_t] + e_t[y_t] + beta_t[y_t] - beta_{t-1}[y_{t-1}]
+
+The last are what `log_prob` gives: they sum to log P(y | x) over a row. Viterbi is alpha with max for the sum. All is
+in log space, over all rows at once; padding, on the right, changes nothing. `Apart` is the same without A, b and c:
+every tag by itself, a softmax.
+
+scores e (B, T, K), tags (B, T), mask (B, T) -> (B, T); K tags.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Apart(nn.Module):
+    """Every tag by itself: P(y | x) = prod_t softmax(e_t)[y_t]."""
+
+    def log_prob(self, scores: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P of each tag, (B, T), 0 where masked."""
+        found = scores.log_softmax(-1).gather(-1, tags[..., None])[..., 0]
+        return found if mask is None else found.masked_fill(~mask, 0.0)
+
+    def marginals(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P(y_t | x) of all tags, (B, T, K)."""
+        return scores.log_softmax(-1)
+
+    def best(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The most probable sequence of tags, (B, T); any where masked."""
+        return scores.argmax(-1)
+
+
+class CRF(nn.Module):
+    """A chain: tags depend on their neighbours."""
+
+    def __init__(self, tags: int):
+        super().__init__()
+        self.transitions = nn.Parameter(torch.zeros(tags, tags))  # from row to column
+        self.begins = nn.Parameter(torch.zeros(tags))
+        self.ends = nn.Parameter(torch.zeros(tags))
+
+    def log_likelihood(self, scores: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P(y | x) of each row, (B,); 0 for an empty one."""
+        real = _real(scores, mask)
+        if not scores.shape[1]:
+            return scores.new_zeros(len(scores))
+        own = scores.gather(-1, tags[..., None])[..., 0]
+        moved = self.transitions[tags[:, :-1], tags[:, 1:]]
+        total = own.masked_fill(~real, 0.0).sum(1) + moved.masked_fill(~real[:, 1:], 0.0).sum(1)
+        last = tags.gather(1, (real.sum(1, keepdim=True) - 1).clamp(min=0))[:, 0]
+        found = total + self.begins[tags[:, 0]] + self.ends[last] - self.normaliser(scores, mask)
+        return found.masked_fill(~real[:, 0], 0.0)
+
+    def normaliser(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log Z of each row, (B,)."""
+        return (self._forwards(scores, _real(scores, mask))[-1] + self.ends).logsumexp(-1)
+
+    def log_prob(self, scores: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P of each tag given the one before it and x, (B, T), 0 where masked."""
+        real = _real(scores, mask)
+        if not scores.shape[1]:
+            return scores.new_zeros(tags.shape)
+        after = self._backwards(scores, real)
+        onward = after.gather(-1, tags[..., None])[..., 0]
+        found = scores.gather(-1, tags[..., None])[..., 0] + onward
+        first = found[:, :1] + self.begins[tags[:, :1]] - self._whole(scores, after)[:, None]
+        moved = found[:, 1:] + self.transitions[tags[:, :-1], tags[:, 1:]] - onward[:, :-1]
+        return torch.cat([first, moved], 1).masked_fill(~real, 0.0)
+
+    def marginals(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P(y_t | x) of all tags, (B, T, K); of no meaning where masked."""
+        if not scores.shape[1]:
+            return scores
+        real = _real(scores, mask)
+        after = self._backwards(scores, real)
+        before = torch.stack(self._forwards(scores, real), 1)
+        return before + after - self._whole(scores, after)[:, None, None]
+
+    @torch.no_grad()
+    def best(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The most probable sequence of tags, (B, T), by Viterbi; any where masked."""
+        real, steps = _real(scores, mask), scores.shape[1]
+        if not steps:
+            return torch.zeros(scores.shape[:2], dtype=torch.long, device=scores.device)
+        stay = torch.arange(scores.shape[-1], device=scores.device)
+        reached, came = self.begins + scores[:, 0], []
+        for t in range(1, steps):
+            most, where = (reached[:, :, None] + self.transitions).max(1)
+            now = real[:, t, None]
+            came.append(where.where(now, stay))
+            reached = (most + scores[:, t]).where(now, reached)
+        path = [(reached + self.ends).argmax(-1)]
+        for where in reversed(came):
+            path.append(where.gather(1, path[-1][:, None])[:, 0])
+        return torch.stack(path[::-1], 1)
+
+    def _forwards(self, scores: Tensor, real: Tensor) -> list[Tensor]:
+        """alpha of every step, each (B, K); a masked step keeps the one before."""
+        found = [self.begins + scores[:, 0]] if scores.shape[1] else [self.begins.expand(len(scores), -1)]
+        for t in range(1, scores.shape[1]):
+            reached = (found[-1][:, :, None] + self.transitions).logsumexp(1) + scores[:, t]
+            found.append(reached.where(real[:, t, None], found[-1]))
+        return found
+
+    def _backwards(self, scores: Tensor, real: Tensor) -> Tensor:
+        """beta of every step, (B, T, K)."""
+        found = [self.ends.expand(len(scores), -1)]
+        for t in range(scores.shape[1] - 1, 0, -1):
+            onward = ((scores[:, t] + found[-1])[:, None, :] + self.transitions).logsumexp(2)
+            found.append(onward.where(real[:, t, None], self.ends))
+        return torch.stack(found[::-1], 1)
+
+    def _whole(self, scores: Tensor, after: Tensor) -> Tensor:
+        """log Z by beta, (B,)."""
+        return (self.begins + scores[:, 0] + after[:, 0]).logsumexp(-1)
+
+
+def _real(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return mask if mask is not None else torch.ones(scores.shape[:2], dtype=torch.bool, device=scores.device)

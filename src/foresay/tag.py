@@ -1,0 +1,156 @@
+"""What a run of a tagger does: it tags texts and is measured.
+
+run = foresay.load("runs/ner")
+found = run.predict("Anna lives in New York.")[0]
+found.tags                                    # one for each word of found.words
+found.spans                                   # [Span(type='location', begin=3, end=5)]
+run.evaluate(split="test").spans.f1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from foresay.data.batch import Batch
+from foresay.data.pair_batches import padded
+from foresay.data.prepare import prepare
+from foresay.data.spans import Span, rewritten, spans_of
+from foresay.data.tag_prepare import word_ids
+from foresay.data.tag_shards import TagShards
+from foresay.data.tags import Tags
+from foresay.errors import UserError
+from foresay.models.tagging import Tagging
+from foresay.text.tokens import Tokens
+from foresay.text.words import Words
+from foresay.train.resume import own_prepared
+from foresay.train.tagged import TagFigures, measure_tags
+
+if TYPE_CHECKING:
+    from foresay.recipe import Recipe
+
+AT_ONCE = 1 << 14  # words tagged at a time
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The words of a text, the tag of each, and how probable that tag is."""
+
+    words: list[str]
+    tags: list[str]  # mended where they write spans
+    probabilities: list[float]  # P(tag | all words)
+    spans: list[Span]  # none where the tags write none
+
+    def as_dict(self) -> dict[str, Any]:
+        spans = [one._asdict() | {"text": " ".join(self.words[one.begin : one.end])} for one in self.spans]
+        told = {"words": self.words, "tags": self.tags, "probabilities": self.probabilities}
+        return told | ({"spans": spans} if self.spans else {})
+
+
+class TagUsing:
+    """The part of a run that knows of tags; run.py joins it with the rest."""
+
+    folder: Path
+    recipe: Recipe
+    tokens: Tokens
+    model: Any
+
+    @property
+    def _task(self) -> Tagging:
+        assert isinstance(self.model, Tagging)
+        return self.model.eval()
+
+    @torch.inference_mode()
+    def predict(self, texts: str | Sequence[str | Sequence[str]], *, blanks: bool = False) -> list[Predicted]:
+        """The tags of each text; a text is cut into words and punctuation, with `blanks` at blanks alone.
+
+        A list of words in place of a text is taken as it is.
+        """
+        given = [texts] if isinstance(texts, str) else list(texts)
+        sentences = [cut(text, blanks=blanks) if isinstance(text, str) else list(text) for text in given]
+        self._check(sentences)
+        order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
+        found: dict[int, Predicted] = {}
+        while order:
+            many = max(AT_ONCE // max(len(sentences[order[0]]), 1), 1)
+            rows, order = order[:many], order[many:]
+            found |= zip(rows, self._tagged([sentences[row] for row in rows]), strict=True)
+        return [found[row] for row in range(len(sentences))]
+
+    def _check(self, sentences: list[list[str]]) -> None:
+        longest = getattr(getattr(self._task, "encoder", None), "longest", None)
+        for number, words in enumerate(sentences, 1):
+            if not words or not all(isinstance(word, str) and word.strip() for word in words):
+                what = "has an empty word" if words else "is empty"
+                raise UserError(f"text {number} of {len(sentences)} {what}; give a text with words")
+            if longest is not None and len(words) > longest:
+                raise UserError(
+                    f"text {number} has {len(words)} words; the model has positions for {longest}: divide it"
+                )
+
+    def _tagged(self, sentences: list[list[str]]) -> list[Predicted]:
+        tags = self._task.tags
+        assert tags is not None
+        ids = word_ids(self.tokens, sentences)
+        for words, row in zip(sentences, ids, strict=True):
+            if row is None:
+                raise UserError(
+                    f"the run's tokens cut a word of {' '.join(words)[:60]!r} into pieces; give words that they keep"
+                )
+        padded_ids, mask = padded([row for row in ids if row is not None], max(map(len, sentences)))
+        batch = Batch(ids=padded_ids, mask=mask).to(self.model.device)
+        best, log_probs = self._task.predict(batch)
+        chosen = log_probs.gather(-1, best[..., None])[..., 0].exp().tolist()
+        found = []
+        for words, row, sure in zip(sentences, best.tolist(), chosen, strict=True):
+            own = rewritten([tags.names[tag] for tag in row[: len(words)]], tags.scheme)
+            spans = [] if tags.scheme == "none" else spans_of(own)
+            found.append(Predicted(words, own, sure[: len(words)], spans))
+        return found
+
+    def evaluate(
+        self,
+        data: str | None = None,
+        *,
+        split: str = "valid",
+        limit: int | None = None,
+        encoding: str | None = None,
+        rows: int | None = None,
+    ) -> TagFigures:
+        """Accuracy, F1 of spans and a table of tags, on the run's own held-out sentences or on another file."""
+        if split not in ("valid", "test"):
+            raise UserError(f"split={split!r}; allowed: valid, test")
+        if rows is not None:
+            raise UserError(f"rows={rows}, but sentences are read one a row; leave it out")
+        if data is None:
+            prepared = own_prepared(self.folder, self.recipe)
+            shards = prepared.valid if split == "valid" else prepared.test
+        else:
+            shards = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True).train
+        if not isinstance(shards, TagShards):
+            raise UserError(
+                f"the run has no {split} sentences; give data.{split} in its recipe, or a file to measure on"
+            )
+        longest = getattr(getattr(self._task, "encoder", None), "longest", None)
+        shards.check_lengths(str(data or f"data.{split}"), longest, "encoder.positions=learnt")
+        return measure_tags(self._task, self.recipe.train.batches, shards, limit=limit)
+
+    def _corpus(self, data: str, split: str, encoding: str | None) -> Tags:
+        """Another file, read as the run's were and held to its tags; of a known set, one of its parts."""
+        read, tags = self.recipe.data.read, self._task.tags
+        assert tags is not None
+        read = replace(read, encoding=encoding or read.encoding, scheme=tags.scheme if not read.rewrite else "auto")
+        corpus = Tags(data, share=0.0, tags=list(tags.names), read=read)
+        found = corpus.find()
+        if split in found:
+            return Tags(found[split].name, share=0.0, tags=list(tags.names), read=read)
+        return corpus
+
+
+def cut(text: str, *, blanks: bool) -> list[str]:
+    """The words of a text: at blanks, or words and punctuation apart."""
+    return text.split() if blanks else [word for chunk in text.split() for word in Words().split(chunk)]

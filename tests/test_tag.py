@@ -1,0 +1,216 @@
+"""A tagger from files to figures: trained, loaded, resumed, used in Python and on the command line, refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foresay
+from foresay import start
+from foresay.data.spans import Span
+from foresay.errors import UserError
+from foresay.run import TagRun, load
+from foresay.train.progress import Watch
+
+NAMES = ["Anna", "Bob", "Carl Maria", "Dora"]
+PLACES = ["Rome", "New York", "San Jose"]
+
+
+def sentences(number: int, seed: int) -> str:
+    """Who lives where: a name before "lives", a place after "in"."""
+    draw, found = random.Random(seed), []
+    for _ in range(number):
+        name, place = draw.choice(NAMES).split(), draw.choice(PLACES).split()
+        rows = [*_span(name, "person"), ("lives", "O"), ("in", "O"), *_span(place, "place"), (".", "O")]
+        found.append("".join(f"{word}\t{tag}\n" for word, tag in rows))
+    return "\n".join(found)
+
+
+def _span(words: list[str], kind: str) -> list[tuple[str, str]]:
+    return [(word, f"{'I' if n else 'B'}-{kind}") for n, word in enumerate(words)]
+
+
+RECIPE = {
+    "task": "tagger",
+    "data": {"kind": "tags", "train": "train.conll", "test": "test.conll", "rewrite": "bioes"},
+    "tokens": {"kind": "blanks"},
+    "embedding": {"kind": "lookup", "size": 8},
+    "encoder": {"kind": "recurrent", "size": 12, "bidirectional": True},
+    "train": {
+        "steps": 40,
+        "batches": {"kind": "tags", "tokens": 100},
+        "optimizer": {"kind": "adamw", "lr": 0.03},
+        "evaluate": {"every": 20},
+        "save": {"every": 15},
+    },
+}
+
+
+def train(folder: str, **changed: Any) -> TagRun:
+    Path("train.conll").write_text(sentences(60, 1))
+    Path("test.conll").write_text(sentences(20, 2))
+    run = start.train(RECIPE | changed, out=folder, device="cpu", watch=Watch())
+    assert isinstance(run, TagRun)
+    return run
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a trained run and its files."""
+    made = tmp_path_factory.mktemp("tagger")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        train("run")
+    return made
+
+
+@pytest.fixture
+def run(place: Path, monkeypatch: pytest.MonkeyPatch) -> TagRun:
+    monkeypatch.chdir(place)
+    found = load("run", "cpu")
+    assert isinstance(found, TagRun)
+    return found
+
+
+def test_it_learns_and_is_measured(run):
+    figures = run.evaluate(split="test")
+    assert figures.accuracy == 1 and figures.spans is not None and figures.spans.f1 == 1
+    assert set(figures.table) == {"person", "place"} and figures.table["place"].true == 20
+    again = run.evaluate("test.conll")
+    assert (again.loss, again.tokens, again.spans) == (figures.loss, figures.tokens, figures.spans)
+    Path("wrong.conll").write_text("Anna\tI-place\nlives\tO\n")
+    assert run.evaluate("wrong.conll").table["place"].recall == 0  # rewritten as training was: one span
+    results = json.loads(Path("run/results.json").read_text())
+    assert results["tags"] == 9 and results["valid"]["spans"]["f1"] == 1 and "table" not in results["valid"]
+    assert "| F1 of spans, % (95 % bootstrap interval) | 100.00" in Path("run/README.md").read_text()
+
+
+def test_predict(run):
+    one, other = run.predict(["Bob lives in New York.", ["Carl", "Maria", "lives", "in", "Rome", "."]])
+    assert one.words == ["Bob", "lives", "in", "New", "York", "."]
+    assert one.tags == ["S-person", "O", "O", "B-place", "E-place", "O"]
+    assert one.spans == [Span("person", 0, 1), Span("place", 3, 5)]
+    assert other.tags[:2] == ["B-person", "E-person"] and all(0.5 < p <= 1 for p in other.probabilities)
+    assert one.as_dict()["spans"][1] == {"type": "place", "begin": 3, "end": 5, "text": "New York"}
+    assert run.predict("Bob lives in New York.")[0] == one
+    assert run.predict("Bob lives.", blanks=True)[0].words == ["Bob", "lives."]
+    long = run.predict([["Bob", "lives", "in", "Rome"] * 2500])[0]
+    assert len(long.tags) == 10_000 and sum(span.type == "place" for span in long.spans) == 2500
+
+
+def test_refusals_of_a_run(run):
+    for text, error in ((" ", "text 1 of 1 is empty"), ([["a", " "]], "text 1 of 1 has an empty word")):
+        with pytest.raises(UserError, match=error):
+            run.predict(text)
+    for call in (run.score, run.generate, run.perplexity, run.search, run.correct, run.step):
+        with pytest.raises(UserError, match="holds tagger, which know no probability of a text; use foresay predict"):
+            call("a text")
+    with pytest.raises(UserError, match="rows=1, but sentences are read one a row"):
+        run.evaluate(rows=1)
+    with pytest.raises(UserError, match="split='dev'; allowed: valid, test"):
+        run.evaluate(split="dev")
+    Path("other.conll").write_text("Anna\tO\nx\tB-animal\n")
+    with pytest.raises(UserError, match=r"other.conll: line 2 has the tag B-animal, which is not among data.tags"):
+        run.evaluate("other.conll")
+
+
+def test_commands(run, call):
+    found = call("predict", "run", "Dora lives in San Jose.")
+    assert found.code == 0
+    assert found.out == "Dora\tS-person\nlives\tO\nin\tO\nSan\tB-place\nJose\tE-place\n.\tO\n\n"
+    piped = call("predict", "run", "-", "--json", given=b"Bob lives in Rome.\n\nAnna lives in Rome.\n")
+    lines = [json.loads(line) for line in piped.out.splitlines()]
+    assert [line["words"][0] for line in lines] == ["Bob", "Anna"] and lines[0]["spans"][1]["text"] == "Rome"
+    Path("lines.txt").write_text("Bob lives in Rome .\n")
+    assert call("predict", "run", "lines.txt", "--blanks").out.startswith("Bob\tS-person\n")
+    shown = call("eval", "run", "--split", "test").out
+    assert "accuracy            100.00 %" in shown and "span F1             100.00 %" in shown
+    assert "\nplace      100.00  100.00  100.00       20\n" in shown
+    told = json.loads(call("eval", "run", "--split", "test", "--json").out)
+    assert told["table"]["person"]["f1"] == 1 and told["spans"]["true"] == 40
+    assert call.refused("predict", "run", "") == "the text is empty; give a text with words"
+    assert "gone.txt is no file" in call.refused("predict", "run", "gone.txt")
+    assert "use foresay predict" in call.refused("score", "run", "Bob")
+
+
+def test_resumed_it_is_the_same(place: Path, monkeypatch: pytest.MonkeyPatch):
+    """Stopped after 15 of 40 steps and resumed: the same weights to the last bit."""
+    monkeypatch.chdir(place)
+    from foresay.train.loop import Trainer
+
+    whole, saved = Trainer.save, []
+
+    def save(self: Trainer) -> None:
+        whole(self)
+        saved.append(self.counters.step)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Trainer, "save", save)
+        train("stopped")
+    assert saved == [15] and not Path("stopped/model.safetensors").exists()
+    start.train(resume="stopped", device="cpu", watch=Watch())
+    assert Path("stopped/model.safetensors").read_bytes() == Path("run/model.safetensors").read_bytes()
+
+
+def test_the_set_of_tags_is_guarded(run, tmp_path: Path):
+    import shutil
+
+    shutil.copytree("run", tmp_path / "copy")
+    (tmp_path / "copy" / "tags.json").write_text('{"scheme": "none", "tags": ["A"]}')
+    with pytest.raises(UserError, match=r"tags.json is damaged or not of this run"):
+        load(tmp_path / "copy")
+
+
+def test_an_hmm_needs_no_steps():
+    changed = {"task": "hmm", "train": {"batches": {"kind": "tags"}}}
+    Path("train.conll").write_text(sentences(60, 1))
+    Path("test.conll").write_text(sentences(20, 2))
+    kept = {key: value for key, value in RECIPE.items() if key in ("data", "tokens")}
+    run = start.train(kept | changed, out="hmm", device="cpu", watch=Watch())
+    assert run.evaluate(split="test").accuracy > 0.9
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"data": {"train": "train.conll"}}, "task=tagger reads words with tags, and data.kind=text; allowed: data.k"),
+        ({"train": {"batches": "streams"}}, "train.batches=streams with data.kind=tags; allowed: train.batches=tags"),
+        ({"tokens": "subwords"}, "the tokens cut the word '.*' into pieces.*tokens=blanks"),
+        ({"output": "adaptive"}, "output='adaptive'; allowed: one of softmax, crf"),
+        (
+            {"encoder": {"kind": "transformer", "positions": {"kind": "learnt", "longest": 3}, "causal": False}},
+            "positions=learnt ends at 3, but train.batches=tags goes to 256",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(changed, error):
+    with pytest.raises(UserError, match=error):
+        train("refused", **changed)
+    assert not Path("refused").exists()
+
+
+def test_a_sentence_longer_than_there_are_positions():
+    Path("long.conll").write_text("w\tO\n\n" + "w\tO\n" * 9)
+    encoder = {"kind": "transformer", "size": 8, "heads": 2, "positions": {"kind": "learnt", "longest": 8}}
+    data = RECIPE["data"] | {"valid": "long.conll"}
+    batches = {"steps": 1, "batches": {"kind": "tags", "longest": 8}}
+    with pytest.raises(
+        UserError, match=r"data.valid: line 3 begins a sentence of 9 words; encoder.positions=learnt en"
+    ):
+        train("refused", data=data, encoder=encoder, train=batches)
+
+
+def test_other_tasks_refuse_tags():
+    Path("train.conll").write_text(sentences(5, 1))
+    raw = {"task": "language-model", "data": {"kind": "tags", "train": "train.conll"}}
+    with pytest.raises(
+        UserError, match=r"task=language-model reads one text, and data.kind=tags; allowed: data.kind=te"
+    ):
+        start.train(raw, out="refused", device="cpu", watch=Watch())
+    with pytest.raises(UserError, match="wnut17 holds words with tags, not a text"):
+        foresay.prepare("wnut17")
