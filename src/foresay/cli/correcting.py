@@ -73,9 +73,6 @@ def correct(
         chosen: dict[str, object] = {"weight": weight is not None, "caution": caution is not None}
         refuse(chosen if held_out else {}, "--held-out, which chooses it", "tuning without: leave out one of them")
     runs = [load_run(one, device, trust) for one in [run, *(also or [])]]
-    for one in runs:
-        if one.model.conditional:
-            one.correct([])  # says why not
     corrector = _corrector(runs, mix, None if tune else noise, confusions, chain, restarts)
     if weight is not None or caution is not None:
         corrector.noise = corrector.noise.using(weight=weight, caution=caution)
@@ -153,6 +150,10 @@ def _corrector(
     from foresay.decode.correct.noise import Noise
     from foresay.decode.correct.saved import read_noise
     from foresay.decode.correct.scorer import Scorer
+
+    for one in runs:
+        if one.model.conditional:
+            one.correct([])  # says why not
     from foresay.decode.correct.usual import default_noise
 
     shares = None if mix is None else _shares(mix)

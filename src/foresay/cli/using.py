@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -55,42 +55,47 @@ def evaluate(
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
+    of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
     if loaded.model.conditional:
-        from foresay.parts import make
-
         if rows is not None:
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
-        with told():
-            one = data[0] if data and len(data) == 1 else data
-            judged = loaded.judge(  # pyright: ignore[reportAttributeAccessIssue]
-                one,
-                split=split,
-                encoding=encoding,
-                limit=limit,
-                search=make("search", {"kind": "beam", "width": beam or 5, "alpha": 1.0 if alpha is None else alpha}),
-                length=length,
-                measures=measures or None,
-            )
-        measured, about = judged.measured, judged.as_dict()
-    else:
-        of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
-        given = next((name for name, value in of_pairs.items() if value is not None), None)
-        if given is not None:
-            raise UserError(f"--{given} is for runs that write from a source; {run} does not: leave it out")
-        if data is not None and len(data) > 1:
-            raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
-        measured = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
-        judged, about = None, measured.as_dict(**({"table": True} if loaded.model.reads == "tags" else {}))
-    if as_json:
-        show_json(about)
+        judge_and_show(loaded, data, split, encoding, of_pairs, as_json=as_json)
         return
-    if loaded.model.reads == "tags":
+    given = next((name for name, value in of_pairs.items() if value is not None), None)
+    if given is not None:
+        raise UserError(f"--{given} is for runs that write from a source; {run} does not: leave it out")
+    if data is not None and len(data) > 1:
+        raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
+    measured: Any = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
+    tags = loaded.model.reads == "tags"
+    if as_json:
+        show_json(measured.as_dict(**({"table": True} if tags else {})))
+    elif tags:
         from foresay.cli.predicting import show_tagged
 
-        show_tagged(measured)  # pyright: ignore[reportArgumentType]
+        show_tagged(measured)
+    else:
+        show_measured(measured)
+
+
+def judge_and_show(
+    run: Any, data: list[str] | None, split: str, encoding: str | None, how: dict[str, Any], *, as_json: bool
+) -> None:
+    """What a run that writes from a source is worth, on its own pairs or on others."""
+    from foresay.parts import make
+
+    alpha = 1.0 if how["alpha"] is None else how["alpha"]
+    search = make("search", {"kind": "beam", "width": how["beam"] or 5, "alpha": alpha})
+    place, more = data[0] if data and len(data) == 1 else data, {"length": how["length"], "limit": how["limit"]}
+    with told():
+        judged = run.judge(
+            place, split=split, encoding=encoding, search=search, measures=how["measure"] or None, **more
+        )
+    if as_json:
+        show_json(judged.as_dict())
         return
-    show_measured(measured)
-    if judged is not None and judged.overlap is not None:
+    show_measured(judged.measured)
+    if judged.overlap is not None:
         show_overlap(judged.overlap)
 
 

@@ -51,7 +51,7 @@ class PairText:
 
     def has_lines(self) -> bool:
         """Whether a file has a line that is not blank."""
-        return any(line.strip() for source in self.files for line in _lines(source))
+        return any(line.strip() for source in self.files for line in text_lines(source))
 
     def _read(self) -> Iterator[Pair]:
         if self.made is not None:
