@@ -10,7 +10,7 @@ import pytest
 from foresay import start
 from tests.commands import Commands
 
-ANY = {"causal": True, "sequence": True, "conditional": False}
+ANY = {"causal": True, "sequence": True, "conditional": False, "reads": "text"}
 
 
 @pytest.mark.parametrize(

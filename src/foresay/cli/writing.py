@@ -39,9 +39,7 @@ def generate(
     repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
     stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
     beam: Annotated[int, typer.Option(help="Search the likeliest text with so many candidates; 0: do not.")] = 0,
-    alpha: Annotated[
-        float | None, typer.Option(help="Beam: the score is log P / length ** alpha; by default 0, from a source 1.")
-    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Beam: log P / length ** alpha; 0, from a source 1.")] = None,
     until: Annotated[
         str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
     ] = None,
@@ -71,7 +69,7 @@ def generate(
     how = {"alpha": alpha, "groups": groups, "until": until, "diversity": diversity}
     given = how | {"groups": groups != 1, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
     drawn = {name.replace("_", "-"): value != PLAIN[name] for name, value in filters.items()}
-    drawn |= {"seed": seed is not None}
+    drawn["seed"] = seed is not None
     texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
     if beam:
         refuse({**drawn, "stop": stop}, beside, "sampling: give a temperature")
@@ -83,7 +81,6 @@ def generate(
     refuse(given, "no --beam", "beam search: give --beam 5")
     if temperature == 0:
         refuse(drawn, "--temperature 0", "sampling: give a temperature above 0")
-    seed = 1 if seed is None else seed
     sample_and_show(loaded, texts, (temperature, filters), length, number, seed, stop or [], as_json=as_json)
 
 
@@ -105,7 +102,7 @@ def sample_and_show(
     how: tuple[float, dict[str, Any]],
     length: int | None,
     number: int,
-    seed: int,
+    seed: int | None,
     stop: list[str],
     *,
     as_json: bool,
@@ -116,7 +113,7 @@ def sample_and_show(
     if temperature < 0:
         raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     decoder = Greedy() if temperature == 0 else Sample(temperature, **filters)
-    more = {"number": number, "decoder": decoder, "seed": seed, "stop": stop}
+    more = {"number": number, "decoder": decoder, "seed": 1 if seed is None else seed, "stop": stop}
     if run.model.conditional:
         with told():
             written = run.generate(texts, length=length, **more)  # pyright: ignore[reportArgumentType]
