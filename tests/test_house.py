@@ -38,6 +38,7 @@ ORDER += [
     "train",
     "results",
     "translate",
+    "classify",
     "run",
     "start",
     "ready",

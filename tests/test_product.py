@@ -36,9 +36,11 @@ SMALL_BATCHES = {
     "packed": [{"rows": 3, "length": 12}],
     "buckets": [{"tokens": 40, "longest": 12}],
     "pairs": [{"tokens": 40, "longest": 40}],
+    "labels": [{"tokens": 40, "longest": 12}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 STEPS = 2
+ENDS = {"text": ".txt", "pairs": ".tsv", "labels": ".csv"}
 
 
 def axes(task: str) -> dict[str, list[dict[str, Any]]]:
@@ -49,7 +51,7 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found[setting.name] = described(setting.nested)
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
-    if "writer" in found:  # of encoders, one of each kind, and one that sees both sides
+    if "writer" in found or "pool" in found:  # of encoders, one of each kind, and one that sees both sides
         kinds = {part["kind"]: part for part in reversed(found["encoder"])}
         found["encoder"] = [*kinds.values(), {"kind": "recurrent", "size": 14, "bidirectional": True}]
     elif "encoder" in found:
@@ -58,10 +60,16 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found["encoder"] += [{"kind": "recurrent", "size": 7, "cell": cell} for cell in described("cell")]
         small = {"kind": "transformer", "size": 8, "heads": 2, "layers": 1, "causal": causal}
         found["encoder"] += [{**small, "positions": positions} for positions in described("positions")]
-    if not parts.find("task", task).sequence:  # reads the text in its own way
+    if reads(task) == "words":  # reads the text in its own way
         return found
     batches = [{"kind": name, **s} for name in parts.names("batches") for s in SMALL_BATCHES.get(name, [{}])]
     return found | {"batches": batches}
+
+
+def reads(task: str) -> str:
+    """The kind of data, and for texts read in a way of their own `words`."""
+    cls: Any = parts.find("task", task)
+    return "pairs" if cls.conditional else "labels" if cls.classifies else "text" if cls.sequence else "words"
 
 
 def rows(task: str) -> list[Row]:
@@ -79,9 +87,12 @@ def refusal(task: str, row: Row) -> str | None:
     if "batches" not in row:
         return None
     masked = not parts.find("task", task).causal
-    if "encoder" in row and "writer" not in row and made("encoder", json.dumps(row["encoder"])).causal == masked:
+    if "pool" in row and row["pool"]["kind"] == "ends" and made("encoder", json.dumps(row["encoder"])).causal:
+        return "pool=ends takes the last step of one direction"
+    if "encoder" in row and reads(task) == "text" and made("encoder", json.dumps(row["encoder"])).causal == masked:
         return "predicts from both sides" if masked else "would see the answer a language model must predict"
-    if ("writer" in row) != (row["batches"]["kind"] == "pairs"):
+    kind = row["batches"]["kind"]
+    if reads(task) != (kind if kind in ("pairs", "labels") else "text"):
         return "with data.kind="
     batches = made("batches", json.dumps(row["batches"]))
     if "encoder" in row:
@@ -135,10 +146,8 @@ def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
     inner = {axis: part for axis, part in row.items() if axis != "batches"}
     train = {"steps": STEPS, **({"batches": row["batches"]} if "batches" in row else {})}
     inner |= {} if "batches" in row else {"size": 8, "epochs": 2, "sample": 0.0}
-    data = {
-        "kind": "pairs" if "writer" in row else "text",
-        "train": str(text.with_suffix(".tsv" if "writer" in row else text.suffix)),
-    }
+    kind = {"words": "text"}.get(reads(task), reads(task))
+    data = {"kind": kind, "train": str(text.with_suffix(ENDS[kind]))}
     return {"task": task, "data": data, "tokens": "characters", "train": train, **inner}
 
 
@@ -155,10 +164,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def texts(corpus: Path) -> dict[str, Prepared]:
-    """The text, and pairs: each line's first words and the rest."""
+    """The text; pairs, each line's first words and the rest; and lines, labelled by their first letter."""
     lines = [line.partition(" ") for line in corpus.read_text("utf-8").splitlines()]
     corpus.with_suffix(".tsv").write_text("".join(f"{a}\t{b[:30]}\n" for a, _, b in lines), "utf-8")
-    places = {"text": corpus, "pairs": corpus.with_suffix(".tsv")}
+    labelled = "".join(f'"{a} {b[:30]}",{a[0]}\n' for a, _, b in lines)
+    corpus.with_suffix(".csv").write_text(f"text,label\n{labelled}", "utf-8")
+    places = {kind: corpus.with_suffix(end) for kind, end in ENDS.items()}
     return {
         kind: prepare(parts.make("data", {"kind": kind, "train": str(place)}), parts.make("tokens", "characters"), 1)
         for kind, place in places.items()
@@ -193,11 +204,11 @@ class Beginning:
 
 def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
     task, row = trained
-    prepared = texts["pairs" if "writer" in row else "text"]
+    prepared = texts[{"words": "text"}.get(reads(task), reads(task))]
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
     model: Any = start.build(whole, len(prepared.tokens), torch.device("cpu"), text=prepared.train)
     if hasattr(model, "fit"):
-        text = prepared.train if model.sequence else Beginning(prepared.train, 8000)
+        text = prepared.train if reads(task) != "words" else Beginning(prepared.train, 8000)
         model.fit(text, None, Fitting(prepared.tokens.pieces(range(len(prepared.tokens)))))
     else:
         before = [parameter.detach().clone() for parameter in model.parameters()]
@@ -208,6 +219,10 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
         most = float("inf") if "additive" in str(row) else 3 * torch.tensor(len(prepared.tokens)).log()
         assert all(0 < loss < most for loss in losses)
         assert not all(map(torch.equal, before, model.parameters()))
+    if model.classifies:
+        measured: Any = evaluate(model, whole.train.batches, prepared.valid, limit=60)
+        assert 0 < measured.loss < 9 and 0 <= measured.accuracy <= 1 and measured.tokens >= 60
+        return
     if not model.sequence:
         losses = [epoch.loss for epoch in model.history]
         assert len(losses) == 2 and 0 < losses[1] < losses[0] and bool(model.vectors.isfinite().all())
@@ -236,7 +251,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in rows(task)}
-    assert len(reasons) == 8  # seven, and None for what makes sense
+    assert len(reasons) == 9  # eight, and None for what makes sense
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])
@@ -263,5 +278,5 @@ def test_every_registered_part_is_met():
                 part = row.get("encoder", {}).get(inner)
                 if part is not None:
                     met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
-    for kind in ("task", "embedding", "encoder", "writer", "cell", "positions", "output", "batches"):
+    for kind in ("task", "embedding", "encoder", "writer", "pool", "cell", "positions", "output", "batches"):
         assert met[kind] == set(parts.names(kind)), kind

@@ -106,11 +106,12 @@ def test_every_shorthand_means_its_long_form(short):
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
     given |= {"train.graph": False, "data.blank": "keep"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
-    given |= {"data.columns": ["en", "de"], "data.reverse": True}
+    given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.several": True, "data.separator": ";"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
     pairs = {"data": {"kind": "pairs", "train": "my.tsv"}} if short in ("data.columns", "data.reverse") else {}
-    small = SMALL | pairs
+    labels = {"data": {"kind": "labels", "train": "my.tsv"}} if short in ("data.several", "data.separator") else {}
+    small = SMALL | pairs | labels
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()
     word = f"{short}={json.dumps(value)}"
     from_word = complete(override(read(small), [word])[0]).as_dict()

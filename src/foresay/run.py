@@ -20,7 +20,9 @@ import torch
 from annotated_types import Gt, Le
 from torch import Tensor
 
+from foresay.classify import Classifying
 from foresay.data.corpus import Corpus
+from foresay.data.label_shards import LabelSet
 from foresay.data.places import own_part
 from foresay.data.prepare import SOURCE, prepare
 from foresay.decode.beam import Beam
@@ -34,6 +36,7 @@ from foresay.decode.search import Limits, Search
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
 from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.task import Task
@@ -75,6 +78,11 @@ class Run:
     def _must_be_sequence(self) -> None:
         if not self.model.sequence:
             name = self.recipe.task.part_name
+            if self.model.classifies:
+                raise UserError(
+                    f"{self.folder} holds a {name}, which knows no probability of a text; use run.predict or foresay "
+                    "eval, or train a language model"
+                )
             raise UserError(
                 f"{self.folder} holds {name}, which know no probability of a text; use foresay words, or train a "
                 "language model"
@@ -402,6 +410,10 @@ class PairRun(Translating, Run):
         raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
 
 
+class LabelRun(Classifying, Run):
+    """A run whose model gives labels to texts: `predict`, `evaluate`; nothing else that a run does."""
+
+
 def list_of(texts: Any) -> Any:
     """A text by itself as a list of one."""
     if isinstance(texts, str):
@@ -421,6 +433,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     forget_vectors(model)  # the saved weights hold what was read from there
     if getattr(recipe.data, "source_tokens", None) is not None:
         model.source_vocabulary = len(recipe.data.source_tokens)
+    if isinstance(model, Labelling):
+        model.learn_labels(LabelSet.read(folder))
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -429,7 +443,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    kind = PairRun if model.conditional else Run
+    kind = PairRun if model.conditional else LabelRun if model.classifies else Run
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

@@ -26,12 +26,14 @@ from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.counts.frequency import count_tokens
 from foresay.data.compressed import PACKED_NAMES
+from foresay.data.label_shards import LabelShards
 from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.models.labelling import Labelling
 from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
@@ -176,14 +178,18 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
 
 
 def _check_sides(recipe: Recipe) -> None:
-    """Refuses pairs for a model of one text, and one text for a model of pairs."""
+    """Refuses data and batches of another kind than the task reads: one text, pairs, or texts with labels."""
     task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
-    wants = "pairs" if recipe.task.conditional else "text"
-    if (data == "pairs") != recipe.task.conditional:
-        reads = "writes a target from a source" if recipe.task.conditional else "reads one text"
+    wants, reads = "text", "reads one text"
+    if recipe.task.conditional:
+        wants, reads = "pairs", "writes a target from a source"
+    elif recipe.task.classifies:
+        wants, reads = "labels", "gives labels to texts"
+    if data != wants:
         raise UserError(f"task={task} {reads}, and data.kind={data}; allowed: data.kind={wants}")
-    if batches.pairs != recipe.task.conditional and recipe.task.sequence:
-        allowed = "pairs" if recipe.task.conditional else "streams, packed, buckets"
+    given = "pairs" if batches.pairs else "labels" if batches.labels else "text"
+    if given != wants and (recipe.task.sequence or recipe.task.classifies):
+        allowed = "streams, packed, buckets" if wants == "text" else wants
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
 
 
@@ -227,6 +233,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         tokens.save(folder)
         if prepared.source_tokens is not None:
             prepared.source_tokens.save(folder / SOURCE)
+        if isinstance(prepared.train, LabelShards):
+            prepared.train.labels.save(folder)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
@@ -256,6 +264,11 @@ def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
             f"data.train: {order.left_out:,} of {prepared.train.documents:,} pairs have more than "
             f"{recipe.train.batches.longest} tokens on a side and are left out (train.batches.longest)"
         )
+    if isinstance(prepared.train, LabelShards) and (long := recipe.train.batches.too_long(prepared.train)):
+        yield (
+            f"data.train: {long:,} of {prepared.train.documents:,} texts have more than {recipe.train.batches.longest} "
+            "tokens; the rest of them is not read (train.batches.longest)"
+        )
 
 
 def build(
@@ -276,6 +289,8 @@ def build(
     vocabulary = tokens if isinstance(tokens, int) else len(tokens)
     if isinstance(text, PairShards) and recipe.data.source_tokens is not None:
         model.source_vocabulary = text.source.vocabulary
+    if isinstance(text, LabelShards) and isinstance(model, Labelling):
+        model.learn_labels(text.labels)
     model.build(vocabulary)
     if isinstance(text, PairShards) and isinstance(model, Seq2Seq):
         sources = count_tokens(text.source, text.source.vocabulary)
@@ -330,7 +345,7 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
     ]
     facts = {"tokens": tokens * max(len(lines), 1), "seconds": seconds, "valid": None}
     lines = lines or [{"step": 1, "tokens": tokens, "seconds": round(seconds, 3)}]
-    if prepared.valid is not None and model.sequence:
+    if prepared.valid is not None and (model.sequence or model.classifies):
         measured = evaluate(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
         facts["valid"] = measured.as_dict()
         watch.note(spelt(measured))
@@ -371,6 +386,11 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
     """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
     valid = results["valid"]
     if valid is None:
+        return
+    if "accuracy" in valid:
+        if valid["accuracy"] <= valid["most_frequent"]:
+            share = 100 * valid["most_frequent"]
+            watch.note(f"warning: the accuracy is no better than always giving the most frequent label ({share:.1f} %)")
         return
     guessing = math.log(results["vocabulary"])
     if valid["impossible"]:

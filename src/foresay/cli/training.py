@@ -35,7 +35,7 @@ def train(
     source, settings = divided(words or [], encoding)
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
     use = f"{'generate' if run.model.causal else 'eval'} {run.folder}{trust_for(run.folder)}"
-    use = use if run.model.sequence else f"words {run.folder} near WORD"
+    use = use if run.model.sequence or run.model.classifies else f"words {run.folder} near WORD"
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

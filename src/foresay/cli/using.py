@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -14,6 +14,7 @@ from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, loa
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
+    from foresay.run import Run
     from foresay.train.evaluate import Measured
     from foresay.train.overlap import Overlap
 
@@ -40,12 +41,18 @@ def evaluate(
         list[str] | None,
         typer.Option("--measure", help="Of pairs: exact, errors, bleu, chrf, rouge; given several times for several."),
     ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Of labels: a .png of what is taken for what.")] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity and bits of a run on its held-out text or on another; of pairs also what its recipe measures."""
+    """Perplexity and bits of a run on its held-out text or on another; of pairs and labels what is right of them."""
     loaded = load_run(run, device, trust)
+    if picture is not None and not loaded.model.classifies:
+        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
+    if loaded.model.classifies:
+        evaluate_labels(loaded, data, split=split, encoding=encoding, picture=picture, as_json=as_json)
+        return
     if loaded.model.conditional:
         from foresay.decode.beam import Beam
 
@@ -71,6 +78,35 @@ def evaluate(
     show_measured(measured)
     if judged is not None and judged.overlap is not None:
         show_overlap(judged.overlap)
+
+
+def evaluate_labels(
+    loaded: Run, data: list[str] | None, *, split: str, encoding: str | None, picture: Path | None, as_json: bool
+) -> None:
+    """Accuracy, macro-F1 and a line for each label."""
+    from foresay.study.confusion import draw_confusion
+
+    if data is not None and len(data) > 1:
+        raise UserError(f"--data is given {len(data)} times; allowed: once, as {loaded.folder} reads one table")
+    found: Any = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding)
+    if picture is not None:
+        draw_confusion(picture, found)
+    if as_json:
+        show_json(found.report())
+        return
+    (low, high), (least, most) = found.accuracy_interval, found.macro_f1_interval
+    lines = {
+        "accuracy": f"{100 * found.accuracy:.2f} %  (95 % interval {100 * low:.2f} – {100 * high:.2f})",
+        "macro-F1": f"{100 * found.macro_f1:.2f} %  (95 % interval {100 * least:.2f} – {100 * most:.2f})",
+        "loss": f"{found.loss:.4f} nats per text",
+        "texts": f"{found.texts:,}, of them {100 * found.most_frequent:.2f} % with the most frequent label",
+    }
+    show("\n".join(f"{name:<8}  {value}" for name, value in lines.items()))
+    wide = max(5, *map(len, found.names))
+    show(f"\n{'label':<{wide}}  precision  recall      F1   texts")
+    for name, one in found.labels().items():
+        shares = f"{100 * one['precision']:9.2f}  {100 * one['recall']:6.2f}  {100 * one['f1']:6.2f}"
+        show(f"{name:<{wide}}  {shares}  {one['texts']:6,}")
 
 
 def show_overlap(found: Overlap) -> None:

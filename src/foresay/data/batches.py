@@ -40,6 +40,7 @@ class Batches:
     workers: int = 0  # threads that make batches ahead
     longest: int | None = None  # the most steps a row has from its beginning; None: it goes on for ever
     pairs = False  # True: rows have a source beside them
+    labels = False  # True: rows have a label beside them
     carries = False  # True: a batch goes on from the state of the one before
     repeats: bool = False  # True: every batch has one of a few shapes, without padding
 

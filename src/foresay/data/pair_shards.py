@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from foresay.data.label_shards import LabelShards
 from foresay.data.shards import Shards, ShardWriter
 from foresay.errors import UserError
 
@@ -46,7 +47,9 @@ def lengths(shards: Shards) -> np.ndarray:
 
 
 def opened(folder: Path) -> Shards:
-    """Shards of a text, or of pairs."""
+    """Shards of a text, of pairs, or of texts with labels."""
+    if (folder / "labels.bin").is_file():
+        return LabelShards(folder)
     return PairShards(folder) if (folder / "source").is_dir() else Shards(folder)
 
 

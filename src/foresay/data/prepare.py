@@ -16,6 +16,7 @@ from pathlib import Path
 from foresay import parts
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
+from foresay.data.labels import Labels
 from foresay.data.pair_shards import opened
 from foresay.data.pairs import Pairs
 from foresay.data.scans import Scans
@@ -47,7 +48,7 @@ class Prepared:
 
 
 def prepare(
-    corpus: Corpus | Pairs,
+    corpus: Corpus | Pairs | Labels,
     tokens: Tokens,
     seed: int,
     *,
@@ -65,6 +66,10 @@ def prepare(
         from foresay.data.pair_prepare import prepare_pairs
 
         return prepare_pairs(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
+    if isinstance(corpus, Labels):
+        from foresay.data.label_prepare import prepare_labels
+
+        return prepare_labels(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -23,8 +23,10 @@ import torch
 from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
+from foresay.models.labelling import Labelling
 from foresay.models.task import Task
 from foresay.text.tokens import UNK
+from foresay.train.classified import classify
 
 PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
@@ -84,7 +86,12 @@ def evaluate(
     limit: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Measured:
-    """Every token once and in order, the state carried; at most about `limit` tokens."""
+    """Every token once and in order, the state carried; at most about `limit` tokens.
+
+    A model that gives labels to texts is measured by these (classified.py).
+    """
+    if isinstance(model, Labelling):
+        return cast("Measured", classify(model, batches, shards, limit=limit, on_progress=on_progress))
     was_training = model.training
     model.eval()
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from

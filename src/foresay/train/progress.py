@@ -17,6 +17,7 @@ from typing import Any
 
 from foresay.train.aside import write_file
 from foresay.train.board import Board
+from foresay.train.classified import Classified
 from foresay.train.evaluate import Measured
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -127,11 +128,7 @@ class BarWatch(Watch):
         self.bar.update(self.task, completed=step, figures=figures)
 
     def evaluated(self, step: int, measured: Measured) -> None:
-        pseudo = measured.named
-        bits = (
-            f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
-        )
-        self.valid = f" · valid {measured.loss:.3f}, {pseudo}perplexity {measured.perplexity:.2f}, {bits}"
+        self.valid = f" · {spelt(measured, short=True)}"
         if not self.brief:
             self.note(f"step {step}: {spelt(measured)}")
 
@@ -145,10 +142,14 @@ def watch_for(stream: Any = None, *, brief: bool = False) -> Watch:
     return BarWatch(brief) if (stream or sys.stderr).isatty() else PlainWatch(brief)
 
 
-def spelt(measured: Measured) -> str:
+def spelt(measured: Measured | Classified, *, short: bool = False) -> str:
+    """What was measured, in one line."""
+    loss = f"valid {measured.loss:.3f}" if short else f"valid loss {measured.loss:.4f}"
+    if isinstance(measured, Classified):
+        return f"{loss}, accuracy {100 * measured.accuracy:.2f} %, macro-F1 {100 * measured.macro_f1:.2f} %"
     pseudo = measured.named
     return (
-        f"valid loss {measured.loss:.4f}, {pseudo}perplexity {measured.perplexity:.2f}, "
+        f"{loss}, {pseudo}perplexity {measured.perplexity:.2f}, "
         f"{measured.bits_per_character:.3f} {pseudo}bits/character, {measured.bits_per_byte:.3f} {pseudo}bits/byte"
     )
 
