@@ -39,6 +39,7 @@ ORDER += [
     "results",
     "translate",
     "tag",
+    "classify",
     "run",
     "start",
     "ready",

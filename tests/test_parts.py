@@ -17,6 +17,7 @@ NEEDED = {  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
     ("confusions", "listed"): {"sets": ["a,b"]},
     ("data", "pairs"): {"train": "my.tsv"},
+    ("data", "labels"): {"train": "my.tsv"},
     ("data", "tags"): {"train": "my.conll"},
     ("data", "text"): {"train": "my.txt"},
     ("encoder", "stack"): {"layers": ["recurrent", {"kind": "window", "span": 3}]},

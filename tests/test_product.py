@@ -25,6 +25,7 @@ from foresay.decode.generate import generate
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.models.task import Fitting
+from foresay.train.classified import Classified
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
@@ -38,9 +39,15 @@ SMALL_BATCHES = {
     "buckets": [{"tokens": 40, "longest": 12}],
     "pairs": [{"tokens": 40, "longest": 40}],
     "tags": [{"tokens": 40, "longest": 40}],
+    "labels": [{"tokens": 40, "longest": 12}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
-ENDINGS = {"text": ".txt", "pairs": ".tsv", "tags": ".conll"}  # of the files that hold each kind of data
+ENDINGS = {
+    "text": ".txt",
+    "pairs": ".tsv",
+    "tags": ".conll",
+    "labels": ".csv",
+}  # of the files that hold each kind of data
 STEPS = 2
 
 
@@ -52,7 +59,7 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             found[setting.name] = described(setting.nested)
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
-    if "writer" in found or (reads(task) == "tags" and "encoder" in found):
+    if "writer" in found or "pool" in found or (reads(task) == "tags" and "encoder" in found):
         # of encoders, one of each kind, and one that sees both sides
         kinds = {part["kind"]: part for part in reversed(found["encoder"])}
         found["encoder"] = [*kinds.values(), {"kind": "recurrent", "size": 14, "bidirectional": True}]
@@ -88,6 +95,8 @@ def refusal(task: str, row: Row) -> str | None:
     if "batches" not in row:
         return None
     masked = not parts.find("task", task).causal
+    if "pool" in row and row["pool"]["kind"] == "ends" and made("encoder", json.dumps(row["encoder"])).causal:
+        return "pool=ends takes the last step of one direction"
     if "encoder" in row and reads(task) == "text" and made("encoder", json.dumps(row["encoder"])).causal == masked:
         return "predicts from both sides" if masked else "would see the answer a language model must predict"
     batches = made("batches", json.dumps(row["batches"]))
@@ -162,11 +171,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def texts(corpus: Path) -> dict[str, Prepared]:
-    """The text; pairs: each line's first words and the rest; and its words, tagged with their first letter."""
+    """The text; pairs: each line's first words and the rest; its words and its lines, by their first letter."""
     lines = [line.partition(" ") for line in corpus.read_text("utf-8").splitlines()]
     corpus.with_suffix(".tsv").write_text("".join(f"{a}\t{b[:30]}\n" for a, _, b in lines), "utf-8")
     tagged = "\n".join("".join(f"{w} {w[0]}\n" for w in line.split()) for line in corpus.read_text().splitlines())
     corpus.with_suffix(".conll").write_text(tagged, "utf-8")
+    labelled = "".join(f'"{a} {b[:30]}",{a[0]}\n' for a, _, b in lines)
+    corpus.with_suffix(".csv").write_text(f"text,label\n{labelled}", "utf-8")
     found = {}
     for kind, ending in ENDINGS.items():
         data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
@@ -207,7 +218,7 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     place = torch.device("cpu")
     model: Any = start.build(whole, len(prepared.tokens), place, text=prepared.train, tags=prepared.tags)
     if hasattr(model, "fit"):
-        text = prepared.train if model.sequence or reads(task) == "tags" else Beginning(prepared.train, 8000)
+        text = prepared.train if model.sequence or reads(task) != "text" else Beginning(prepared.train, 8000)
         model.fit(text, None, Fitting(prepared.tokens.pieces(range(len(prepared.tokens)))))
     else:
         before = [parameter.detach().clone() for parameter in model.parameters()]
@@ -221,6 +232,10 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     if reads(task) == "tags":
         found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
         assert isinstance(found, TagFigures) and 60 <= found.tokens <= found.of and 0 < found.loss < 10
+        return
+    if reads(task) == "labels":
+        found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
+        assert isinstance(found, Classified) and 0 < found.loss < 9 and 0 <= found.accuracy <= 1 and found.tokens >= 60
         return
     if not model.sequence:
         losses = [epoch.loss for epoch in model.history]
@@ -250,7 +265,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in rows(task)}
-    assert len(reasons) == 8  # seven, and None for what makes sense
+    assert len(reasons) == 9  # eight, and None for what makes sense
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])
@@ -277,5 +292,5 @@ def test_every_registered_part_is_met():
                 part = row.get("encoder", {}).get(inner)
                 if part is not None:
                     met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
-    for kind in ("task", "embedding", "encoder", "writer", "cell", "positions", "output", "batches"):
+    for kind in ("task", "embedding", "encoder", "writer", "pool", "cell", "positions", "output", "batches"):
         assert met[kind] == set(parts.names(kind)), kind

@@ -391,6 +391,8 @@ def spell(annotation: Any) -> str:
         nested = _nested_kind(annotation)[0]
         kept = [arg for arg in args if not (nested and arg is str)]
         return " or ".join(spell(arg) for arg in kept)
+    if origin is dict:
+        return "a mapping of " + " to ".join(spell(arg) for arg in args)
     if origin is list:
         nested = _nested_kind(args[0])[0]
         return f"a list of {nested} parts" if nested else f"a list, each {spell(args[0])}"

@@ -56,6 +56,8 @@ SHORTHANDS = {
     "data.format": "data.read.format",
     "data.column": "data.read.column",
     "data.columns": "data.read.columns",
+    "data.several": "data.read.several",
+    "data.separator": "data.read.separator",
     "data.reverse": "data.read.reverse",
     "data.scheme": "data.read.scheme",
     "data.rewrite": "data.read.rewrite",

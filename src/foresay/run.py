@@ -19,7 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from foresay.classify import Classifying
 from foresay.data.corpus import Corpus
+from foresay.data.label_shards import LabelSet
 from foresay.data.places import own_part
 from foresay.data.prepare import SOURCE, prepare
 from foresay.data.tag_set import open_tags
@@ -34,6 +36,7 @@ from foresay.decode.search import Limits, Search
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
 from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.tagging import Tagging
@@ -75,7 +78,7 @@ class Run:
     def _must_be_sequence(self) -> None:
         if not self.model.sequence:
             name = self.recipe.task.part_name
-            use = "foresay predict" if isinstance(self.model, Tagging) else "foresay words"
+            use = "foresay predict" if self.model.reads in ("tags", "labels") else "foresay words"
             raise UserError(
                 f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
             )
@@ -406,6 +409,10 @@ class TagRun(TagUsing, Run):  # pyright: ignore[reportIncompatibleMethodOverride
     """A run whose model tags words: `predict`, `evaluate`."""
 
 
+class LabelRun(Classifying, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
+    """A run whose model gives labels to texts: `predict`, `evaluate`; nothing else that a run does."""
+
+
 def list_of(texts: Any) -> Any:
     """A text by itself as a list of one."""
     if isinstance(texts, str):
@@ -427,6 +434,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
         model.source_vocabulary = len(recipe.data.source_tokens)
     if isinstance(model, Tagging):
         model.tags = open_tags(folder)
+    if isinstance(model, Labelling):
+        model.learn_labels(LabelSet.read(folder))
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -435,7 +444,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    kind = PairRun if model.conditional else TagRun if isinstance(model, Tagging) else Run
+    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, Run)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

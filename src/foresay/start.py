@@ -26,6 +26,7 @@ from foresay import own, parts
 from foresay import recipe as recipes
 from foresay.counts.frequency import count_tokens
 from foresay.data.compressed import PACKED_NAMES
+from foresay.data.label_shards import LabelShards
 from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
@@ -34,6 +35,7 @@ from foresay.data.tag_shards import TagShards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.models.labelling import Labelling
 from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.tagging import Tagging
 from foresay.models.task import Fitting, Task
@@ -182,6 +184,7 @@ READS = {
     "text": "reads one text",
     "pairs": "writes a target from a source",
     "tags": "reads words with tags",
+    "labels": "gives labels to texts",
 }
 
 
@@ -238,6 +241,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
             prepared.source_tokens.save(folder / SOURCE)
         if prepared.tags is not None:
             prepared.tags.save(folder)
+        if isinstance(prepared.train, LabelShards):
+            prepared.train.labels.save(folder)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
@@ -270,6 +275,11 @@ def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
             f"data.train: {order.left_out:,} of {prepared.train.documents:,} {long.format(batches.longest)} and are "
             "left out (train.batches.longest)"
         )
+    if isinstance(prepared.train, LabelShards) and (long := recipe.train.batches.too_long(prepared.train)):
+        yield (
+            f"data.train: {long:,} of {prepared.train.documents:,} texts have more than {recipe.train.batches.longest} "
+            "tokens; the rest of them is not read (train.batches.longest)"
+        )
 
 
 def build(
@@ -297,6 +307,8 @@ def build(
     vocabulary = tokens if isinstance(tokens, int) else len(tokens)
     if isinstance(text, PairShards) and recipe.data.source_tokens is not None:
         model.source_vocabulary = text.source.vocabulary
+    if isinstance(text, LabelShards) and isinstance(model, Labelling):
+        model.learn_labels(text.labels)
     try:
         model.build(vocabulary)
     except (MemoryError, RuntimeError) as error:
@@ -356,7 +368,7 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
     ]
     facts = {"tokens": tokens * max(len(lines), 1), "seconds": seconds, "valid": None}
     lines = lines or [{"step": 1, "tokens": tokens, "seconds": round(seconds, 3)}]
-    if prepared.valid is not None and (model.sequence or model.reads == "tags"):
+    if prepared.valid is not None and (model.sequence or model.reads in ("tags", "labels")):
         measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
         facts["valid"] = measured.as_dict()
         watch.note(measured.spelt())
@@ -398,6 +410,11 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
     """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
     valid = results["valid"]
     if valid is None:
+        return
+    if "most_frequent" in valid:
+        if valid["accuracy"] <= valid["most_frequent"]:
+            share = 100 * valid["most_frequent"]
+            watch.note(f"warning: the accuracy is no better than always giving the most frequent label ({share:.1f} %)")
         return
     tags = "accuracy" in valid
     guessing = math.log(results["tags"] if tags else results["vocabulary"])

@@ -163,4 +163,6 @@ def test_without_validation_there_is_nothing_to_compare(tmp_path, corpus):
 def test_word_vectors_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="skipgram learns word vectors, which know no probability of a text"):
         compare(["lstm", "skipgram"], out=tmp_path / "out", watch=Watch())
+    with pytest.raises(UserError, match="languages gives labels to texts and knows no probability of a text"):
+        compare(["lstm", "languages"], out=tmp_path / "out", watch=Watch())
     assert not list(tmp_path.iterdir())

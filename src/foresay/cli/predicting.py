@@ -1,10 +1,11 @@
-"""The command that gives words their tags: `predict`."""
+"""The command that gives words their tags and texts their labels, `predict`; and what `eval` shows of these."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +14,10 @@ from foresay.cli.using import placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
+    from foresay.train.classified import Classified
     from foresay.train.tagged import Hits, TagFigures
 
-BLOCK = 256  # lines of a file tagged at a time
+BLOCK = 256  # lines of a file read at a time
 
 
 @app.command()
@@ -24,27 +26,46 @@ def predict(
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
     ],
-    blanks: Annotated[bool, typer.Option("--blanks", help="Words stand between blanks: cut nowhere else.")] = False,
+    blanks: Annotated[
+        bool, typer.Option("--blanks", help="Of tags: words stand between blanks, cut nowhere else.")
+    ] = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Give every word of each sentence, one a line, its tag; spans and probabilities with --json."""
-    loaded = load_run(run, device, trust)
+    """Give each word of every line its tag, or each line its label, as the run learnt; probabilities with --json."""
+    loaded: Any = load_run(run, device, trust)
+    labels = loaded.model.reads == "labels"
     if not hasattr(loaded, "predict"):
-        raise UserError(f"{run} predicts no tags; allowed: a run of task tagger or hmm, such as foresay train pos")
+        raise UserError(
+            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
+            "such as foresay train pos"
+        )
+    if blanks and labels:
+        raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
     lines = ((place, line) for place, line in placed_lines(texts) if _kept(place, line))
     while block := list(islice(lines, 1 if texts == ["-"] else BLOCK)):
-        found = loaded.predict([line for _, line in block], blanks=blanks)  # pyright: ignore[reportAttributeAccessIssue]
-        for one in found:
-            if as_json:
+        lines_of_block = [line for _, line in block]
+        for one in loaded.predict(lines_of_block, **({} if labels else {"blanks": blanks})):
+            if labels:
+                _show_label(*one, as_json=as_json)
+            elif as_json:
                 show_json(one.as_dict(), compact=True)
             else:
                 show("\n".join(f"{word}\t{tag}" for word, tag in zip(one.words, one.tags, strict=True)) + "\n")
 
 
+def _show_label(label: str | tuple[str, ...], shares: dict[str, float], *, as_json: bool) -> None:
+    """A label on a line of its own; several with tabs between them, none as an empty line."""
+    if as_json:
+        told = {"label": label} if isinstance(label, str) else {"labels": list(label)}
+        show_json(told | {"probabilities": shares}, compact=True)
+    else:
+        show(label if isinstance(label, str) else "\t".join(label))
+
+
 def _kept(place: str | None, line: str) -> bool:
-    """Whether there is something to tag; a blank line of a file is none, a blank text a mistake."""
+    """Whether there is something to read; a blank line of a file is none, a blank text a mistake."""
     if line.strip():
         return True
     if place is None:
@@ -52,8 +73,11 @@ def _kept(place: str | None, line: str) -> bool:
     return False
 
 
-def show_tagged(found: TagFigures) -> None:
+def show_tagged(found: TagFigures, *, as_json: bool) -> None:
     """The figures of a tagger, then its table."""
+    if as_json:
+        show_json(found.as_dict(table=True))
+        return
     low, high = found.accuracy_interval
     lines = {
         "loss": f"{found.loss:.4f} nats per word",
@@ -77,3 +101,27 @@ def _rows(table: dict[str, Hits], wide: int) -> Iterator[str]:
     for name, hits in table.items():
         share = f"{100 * hits.precision:9.2f}  {100 * hits.recall:6.2f}  {100 * hits.f1:6.2f}"
         yield f"{name:<{wide}}  {share}  {hits.true:7,}"
+
+
+def show_labelled(found: Classified, picture: Path | None, *, as_json: bool) -> None:
+    """The figures of a classifier, then a line for each label; its picture is drawn first."""
+    from foresay.study.confusion import draw_confusion
+
+    if picture is not None:
+        draw_confusion(picture, found)
+    if as_json:
+        show_json(found.report())
+        return
+    (low, high), (least, most) = found.accuracy_interval, found.macro_f1_interval
+    lines = {
+        "accuracy": f"{100 * found.accuracy:.2f} %  (95 % interval {100 * low:.2f} – {100 * high:.2f})",
+        "macro-F1": f"{100 * found.macro_f1:.2f} %  (95 % interval {100 * least:.2f} – {100 * most:.2f})",
+        "loss": f"{found.loss:.4f} nats per text",
+        "texts": f"{found.texts:,}, of them {100 * found.most_frequent:.2f} % with the most frequent label",
+    }
+    show("\n".join(f"{name:<8}  {value}" for name, value in lines.items()))
+    wide = max(5, *map(len, found.names))
+    show(f"\n{'label':<{wide}}  precision  recall      F1   texts")
+    for name, one in found.labels().items():
+        shares = f"{100 * one['precision']:9.2f}  {100 * one['recall']:6.2f}  {100 * one['f1']:6.2f}"
+        show(f"{name:<{wide}}  {shares}  {one['texts']:6,}")

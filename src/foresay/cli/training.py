@@ -37,8 +37,8 @@ def train(
     use = f"{'generate' if run.model.causal else 'eval'} {run.folder}{trust_for(run.folder)}"
     use += " SOURCE" if run.model.conditional else ""
     if not run.model.sequence:
-        tags = run.model.reads == "tags"
-        use = f"predict {run.folder} TEXT{trust_for(run.folder)}" if tags else f"words {run.folder} near WORD"
+        predicts = run.model.reads in ("tags", "labels")
+        use = f"predict {run.folder} TEXT{trust_for(run.folder)}" if predicts else f"words {run.folder} near WORD"
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

@@ -47,15 +47,19 @@ def evaluate(
         list[str] | None,
         typer.Option("--measure", help="Of pairs: exact, errors, bleu, chrf, rouge; given several times for several."),
     ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Of labels: a .png of what is taken for what.")] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity and bits of a run on held-out text; of pairs what its recipe measures, of tags accuracy and F1."""
+    """Perplexity and bits of a run on held-out text; of pairs what its recipe says, of tags and labels accuracy, F1."""
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
     of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
+    labels = loaded.model.reads == "labels"
+    if picture is not None and not labels:
+        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
     if loaded.model.conditional:
         if rows is not None:
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
@@ -67,13 +71,12 @@ def evaluate(
     if data is not None and len(data) > 1:
         raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
     measured: Any = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
-    tags = loaded.model.reads == "tags"
-    if as_json:
-        show_json(measured.as_dict(**({"table": True} if tags else {})))
-    elif tags:
-        from foresay.cli.predicting import show_tagged
+    if loaded.model.reads in ("tags", "labels"):
+        from foresay.cli.predicting import show_labelled, show_tagged
 
-        show_tagged(measured)
+        show_labelled(measured, picture, as_json=as_json) if labels else show_tagged(measured, as_json=as_json)
+    elif as_json:
+        show_json(measured.as_dict())
     else:
         show_measured(measured)
 

@@ -4,6 +4,7 @@ ids     (B, T)  input symbols
 targets (B, T)  what each position should predict
 mask    (B, T)  bool, True = real; None = all real; padding is on the right only
 starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
+labels  (B,)    the number of each row's label; (B, C) of 0 and 1 where it may have several
 source  (B, S)  what the targets are to be written from, STOP at its end; source_mask as mask
 fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
 pace    ()      what the learning rate is multiplied with for this batch
@@ -28,6 +29,7 @@ class Batch:
     characters: Tensor | None = None
     frames: Tensor | None = None
     position: Tensor | None = None
+    labels: Tensor | None = None
     source: Tensor | None = None
     source_mask: Tensor | None = None
     fresh: bool = True
@@ -45,3 +47,8 @@ class Batch:
             return int(self.mask.sum())
         field = self.targets if self.targets is not None else self.ids
         return 0 if field is None else field.numel()
+
+    @property
+    def weight(self) -> int:
+        """How much its mean loss counts among other batches: its rows where each has a label, else its tokens."""
+        return self.tokens if self.labels is None else len(self.labels)

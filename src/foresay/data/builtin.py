@@ -10,6 +10,7 @@ from foresay.data.brackets import brackets
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.dates import dates
 from foresay.data.headings import headings
+from foresay.data.languages import languages
 from foresay.data.phonemes import phonemes
 from foresay.data.questions import questions
 from foresay.data.signatures import signatures
@@ -42,6 +43,11 @@ _PAIRS = {
 }
 
 
+_LABELS = {
+    "languages": (languages, "labels: words of eight languages -> which it is; of the package simplemma, by the seed"),
+}
+
+
 @dataclass(frozen=True)
 class KnownSet:
     """Files of a known data set, relative to FORESAY_DATA/NAME: train, valid, test; of pairs, two for each."""
@@ -53,6 +59,7 @@ class KnownSet:
     others: tuple[str, ...] = ()  # names under which copies go round
     pairs: bool = False
     tags: bool = False  # columns of words and tags
+    labels: bool = False
     folder: str = ""  # under which it may lie too
 
 
@@ -118,6 +125,13 @@ _KNOWN = (
         others=("train.tsv", "dev.tsv", "test.tsv"),  # word, universal tag, Penn tag
         tags=True,
     ),
+    KnownSet(
+        name="sst2",
+        about="labels: 67,349 phrases of film reviews, 1 good and 0 bad; valid and test are sentences",
+        files=("train.tsv", "dev.tsv", "test.tsv"),
+        source="SST-2 of awake020/pytorch_Bert_sst2 on GitHub: GLUE's phrases with the labelled test sentences",
+        labels=True,
+    ),
 )
 
 
@@ -130,7 +144,7 @@ def list_data() -> list[dict[str, str]]:
     """Every name that `data.train` takes: what it is, where to get it, where it is looked for, whether it is there."""
     found = [
         {"name": PREFIX + name, "about": f"{about}; nothing to download", "get": "", "place": "", "state": "there"}
-        for name, (_, about) in (_BUILTINS | _PAIRS).items()
+        for name, (_, about) in (_BUILTINS | _PAIRS | _LABELS).items()
     ]
     for known in _KNOWN:
         place = f"{os.environ.get('FORESAY_DATA') or '$FORESAY_DATA (not set)'}/{known.name}"
@@ -143,7 +157,7 @@ def list_data() -> list[dict[str, str]]:
 def builtin_source(name: str) -> Source:
     """`builtin:NAME` as a source."""
     key = name.removeprefix(PREFIX)
-    if key in _PAIRS:
+    if key in _PAIRS or key in _LABELS:
         raise _no_text(name)
     if key not in _BUILTINS:
         raise UserError(f"{name} is no built-in text; allowed: {_names()}{nearest(name, _all_names())}")
@@ -157,6 +171,26 @@ def made_pairs(name: str, seed: int) -> dict[str, list[tuple[str, str]]]:
         allowed = [PREFIX + one for one in _PAIRS]
         raise UserError(f"{name} has no pairs; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
     return _PAIRS[key][0](seed)
+
+
+def made_labels(name: str, seed: int) -> dict[str, list[tuple[str, str]]]:
+    """Train, valid and test of built-in texts with labels."""
+    key = name.removeprefix(PREFIX)
+    if key not in _LABELS:
+        allowed = [PREFIX + one for one in _LABELS]
+        raise UserError(f"{name} has no labels; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
+    return _LABELS[key][0](seed)
+
+
+def known_labels(name: str) -> dict[str, Path] | None:
+    """The file of each part of a known set with labels; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.labels:
+        allowed = ", ".join([PREFIX + one for one in _LABELS] + [known.name for known in _KNOWN if known.labels])
+        raise UserError(f"{name} has no labels; allowed: {allowed}, or a table")
+    return dict(zip(("train", "valid", "test"), _there(found), strict=True))
 
 
 def known_pairs(name: str) -> dict[str, list[Path]] | None:
@@ -195,7 +229,7 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
-    if found.pairs:
+    if found.pairs or found.labels:
         raise _no_text(name)
     if found.tags:
         raise UserError(f"{name} holds words with tags, not a text; use it with data.kind=tags and task=tagger")
@@ -229,7 +263,9 @@ def _files(known: KnownSet) -> list[Path] | None:
 
 
 def _no_text(name: str) -> UserError:
-    return UserError(f"{name} holds pairs, not a text; use it with data.kind=pairs and task=seq2seq")
+    labels = name.removeprefix(PREFIX) in _LABELS or any(known.labels for known in _KNOWN if known.name == name)
+    what, kind, task = ("labels", "labels", "classifier") if labels else ("pairs", "pairs", "seq2seq")
+    return UserError(f"{name} holds {what}, not a text; use it with data.kind={kind} and task={task}")
 
 
 def _of_pairs() -> str:
@@ -244,7 +280,7 @@ def no_such(setting: str, name: str) -> UserError:
 
 
 def _all_names() -> list[str]:
-    return [PREFIX + name for name in _BUILTINS | _PAIRS] + [known.name for known in _KNOWN]
+    return [PREFIX + name for name in _BUILTINS | _PAIRS | _LABELS] + [known.name for known in _KNOWN]
 
 
 def _names() -> str:

@@ -98,26 +98,33 @@ def text_lines(source: Source) -> Iterator[str]:
 
 def _table(source: Source, columns: Columns) -> Iterator[Pair]:
     if source.read.format == "jsonl":
-        yield from _json_lines(source, columns)
+        yield from _objects(source, columns)
         return
+    places = None
+    for line, row in table_rows(source):
+        if places is None:
+            places, header = _places(source, row, columns)
+            if header:
+                continue
+        yield line, row[places[0]], row[places[1]]
+
+
+def table_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV or TSV file, all of one width, each with the line it begins on; blank lines are passed over."""
     csv.field_size_limit(2**27)
     comma = source.read.format == "csv"
     style: dict[str, Any] = {"strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     rows = csv.reader((line + "\n" for line in text_lines(_as_text(source))), **style)
-    begins, places, width = 1, (0, 1), 0
+    begins, width = 1, 0
     try:
         for row in rows:
             line, begins = begins, rows.line_num + 1
             if not row:
                 continue
-            if not width:
-                width = len(row)
-                places, header = _places(source, row, columns)
-                if header:
-                    continue
+            width = width or len(row)
             if len(row) != width:
                 raise UserError(f"{source.name}: line {line} has {len(row)} fields, the first has {width}; mend it")
-            yield line, row[places[0]], row[places[1]]
+            yield line, row
     except csv.Error as error:
         raise UserError(f"{source.name}: line {begins} is no CSV ({error}); mend it") from None
 
@@ -131,13 +138,14 @@ def _places(source: Source, first: list[str], columns: Columns) -> tuple[tuple[i
             f"{source.name} has {len(first)} columns and none called source and target; name two: "
             "data.columns=[english, german], or by number: data.columns=[1, 2]"
         )
-    one, other = (_place(source, first, column) for column in columns or (1, 2))
+    one, other = (place_of(source, first, column) for column in columns or (1, 2))
     if one == other:
         raise UserError(f"{source.name}: data.columns={list(columns or ())} are one column; {_TWO}")
     return (one, other), any(isinstance(column, str) for column in columns or ())
 
 
-def _place(source: Source, first: list[str], column: str | int) -> int:
+def place_of(source: Source, first: list[str], column: str | int) -> int:
+    """Where a column named, or numbered from 1, stands in a row."""
     if isinstance(column, int) and 1 <= column <= len(first):
         return column - 1
     if column not in first:
@@ -146,15 +154,9 @@ def _place(source: Source, first: list[str], column: str | int) -> int:
     return first.index(str(column))
 
 
-def _json_lines(source: Source, columns: Columns) -> Iterator[Pair]:
+def _objects(source: Source, columns: Columns) -> Iterator[Pair]:
     names = list(map(str, columns or NAMES))
-    for line, text in enumerate(text_lines(_as_text(source)), 1):
-        if not text or text.isspace():
-            continue
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UserError(f"{source.name}: line {line} is no JSON ({error}); mend or delete it") from None
+    for line, found in json_lines(source):
         sides = [found.get(name) if isinstance(found, dict) else None for name in names]
         if not all(isinstance(side, str) for side in sides):
             raise UserError(
@@ -162,6 +164,17 @@ def _json_lines(source: Source, columns: Columns) -> Iterator[Pair]:
                 f'{{"{names[0]}": "...", "{names[1]}": "..."}}, or name two others: data.columns=[one, other]'
             )
         yield line, str(sides[0]), str(sides[1])
+
+
+def json_lines(source: Source) -> Iterator[tuple[int, Any]]:
+    """What stands on each line of a file of JSON lines, with its number; blank lines are passed over."""
+    for line, text in enumerate(text_lines(_as_text(source)), 1):
+        if not text or text.isspace():
+            continue
+        try:
+            yield line, json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{source.name}: line {line} is no JSON ({error}); mend or delete it") from None
 
 
 def _as_text(source: Source) -> Source:

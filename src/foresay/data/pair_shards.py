@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from foresay.data.label_shards import LabelShards
 from foresay.data.shards import Shards, ShardWriter
 from foresay.data.tag_shards import TagShards
 from foresay.errors import UserError
@@ -50,9 +51,11 @@ def lengths(shards: Shards) -> np.ndarray:
 
 
 def opened(folder: Path) -> Shards:
-    """Shards of a text, of pairs, or of words and their tags."""
+    """Shards of a text, of pairs, of words and their tags, or of texts with labels."""
     if (folder / "tags").is_dir():
         return TagShards(folder)
+    if (folder / "labels.bin").is_file():
+        return LabelShards(folder)
     return PairShards(folder) if (folder / "source").is_dir() else Shards(folder)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from foresay import parts
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
+from foresay.data.labels import Labels
 from foresay.data.pair_shards import opened
 from foresay.data.pairs import Pairs
 from foresay.data.scans import Scans
@@ -51,7 +52,7 @@ class Prepared:
 
 
 def prepare(
-    corpus: Corpus | Pairs | Tags,
+    corpus: Corpus | Pairs | Tags | Labels,
     tokens: Tokens,
     seed: int,
     *,
@@ -73,6 +74,10 @@ def prepare(
         from foresay.data.tag_prepare import prepare_tags
 
         return prepare_tags(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
+    if isinstance(corpus, Labels):
+        from foresay.data.label_prepare import prepare_labels
+
+        return prepare_labels(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)

@@ -4,6 +4,7 @@
     mean   the mean over the real steps
     max    the greatest value of each feature over the real steps
     ends   of a bidirectional y: the forward half at the last real step, the backward half at the first
+    attention   sum_t a_t y_t,  a = softmax over the real steps of v . tanh(W y_t + b)       (Yang et al. 2016)
 
 A row without a real step gives zeros.
 """
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
-from foresay.parts import Part, part
+from foresay.parts import Part, Size, part
 
 
 class Pool(Part, nn.Module):
@@ -91,3 +92,22 @@ class Ends(Pool):
         half, last = self.width // 2, (mask.sum(1) - 1).clamp(min=0)
         forwards = y[torch.arange(len(y), device=y.device), last, :half]
         return torch.cat([forwards, y[:, 0, half:]], 1)
+
+
+@part("pool", "attention")
+class Attention(Pool):
+    """The mean over each row's real steps, weighted by a learnt look at each."""
+
+    def __init__(self, *, size: Size = 64) -> None:
+        super().__init__()
+        self.size = size
+
+    def build(self, in_width: int) -> None:
+        super().build(in_width)
+        self.look = nn.Linear(in_width, self.size)
+        self.score = nn.Linear(self.size, 1, bias=False)
+
+    def pool(self, y: Tensor, mask: Tensor) -> Tensor:
+        scores = self.score(self.look(y.masked_fill(~mask[..., None], 0)).tanh())[..., 0]
+        a = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(1)  # not -inf: a row may have no real step
+        return (a[..., None] * y.masked_fill(~mask[..., None], 0)).sum(1)

@@ -73,7 +73,9 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     checked = {name: start.check(recipes.complete(raw), place) for name, raw in raws.items()}
     for name, recipe in checked.items():
         if not recipe.task.sequence:
-            raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
+            kinds = {"labels": "gives labels to texts and knows", "tags": "gives tags to words and knows"}
+            does = kinds.get(recipe.task.reads, "learns word vectors, which know")
+            raise UserError(f"{name} {does} no probability of a text; compare language models")
         if not recipe.task.causal:
             raise UserError(f"{name} sees both sides: its pseudo-perplexity compares with no other; leave it out")
     found = {name: recipe.as_dict() for name, recipe in checked.items()}

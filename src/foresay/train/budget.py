@@ -14,8 +14,8 @@ from collections.abc import Callable
 import torch
 
 from foresay.data.loader import Loader
-from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
+from foresay.train.tagged import measure_on
 
 EVALUATIONS = 8
 WARM = 3  # steps that are not timed
@@ -58,9 +58,9 @@ def _evaluation(trainer: Trainer, limit: float) -> tuple[int, float]:
     if valid is None:
         return 1, 0.0
     probe = min(len(valid), 4000)
-    evaluate(trainer.model, batches, valid, limit=1)
+    measure_on(trainer.model, batches, valid, limit=1)
     began = _now(trainer)
-    read = evaluate(trainer.model, batches, valid, limit=probe).tokens
+    read = measure_on(trainer.model, batches, valid, limit=probe).tokens
     rate = (_now(trainer) - began) / read
     tokens = max(min(len(valid), trainer.loop.evaluate.tokens, int(limit / rate)), 1)
     return tokens, tokens * rate

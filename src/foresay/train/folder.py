@@ -30,6 +30,7 @@ from torch import Tensor
 
 from foresay import __version__, own
 from foresay import recipe as recipes
+from foresay.data.label_shards import LABELS
 from foresay.data.prepare import SOURCE, TAGS
 from foresay.errors import UserError
 from foresay.recipe import Recipe
@@ -179,7 +180,7 @@ def write_config(
     `code` are the hashes of the users' files that the run keeps.
     """
     own = [f"{SOURCE}/{name}" for name in TOKENS]
-    kept = [name for name in (*TOKENS, *own, TAGS, MODEL) if (folder / name).exists()]
+    kept = [name for name in (*TOKENS, *own, TAGS, LABELS, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
     config |= {"base": base, "foresay": __version__, "sha256": hashes}

@@ -17,6 +17,7 @@ from typing import Any
 
 from foresay.train.aside import write_file
 from foresay.train.board import Board
+from foresay.train.classified import Classified
 from foresay.train.evaluate import Measured
 from foresay.train.tagged import TagFigures
 
@@ -36,7 +37,7 @@ class Watch:
 
     def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None: ...
 
-    def evaluated(self, step: int, measured: Measured | TagFigures) -> None: ...
+    def evaluated(self, step: int, measured: Measured | TagFigures | Classified) -> None: ...
 
     def close(self) -> None: ...
 
@@ -71,7 +72,7 @@ class PlainWatch(Watch):
         if self._due():
             self.note(f"step {step} of {steps}: loss {loss:.4f}, {tokens_per_second:,.0f} tokens/s")
 
-    def evaluated(self, step: int, measured: Measured | TagFigures) -> None:
+    def evaluated(self, step: int, measured: Measured | TagFigures | Classified) -> None:
         if not self.brief:
             self.note(f"step {step}: {measured.spelt()}")
 
@@ -127,7 +128,7 @@ class BarWatch(Watch):
         figures = f"loss {loss:.3f} · {tokens_per_second:,.0f} tokens/s{self.valid}"
         self.bar.update(self.task, completed=step, figures=figures)
 
-    def evaluated(self, step: int, measured: Measured | TagFigures) -> None:
+    def evaluated(self, step: int, measured: Measured | TagFigures | Classified) -> None:
         self.valid = f" · {measured.spelt()}"
         if not self.brief:
             self.note(f"step {step}: {measured.spelt()}")

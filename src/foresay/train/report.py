@@ -38,7 +38,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     if "epochs" in results:
         measured = _losses(results)
     if valid and "accuracy" in valid:
-        measured = _tagged(valid)
+        measured = _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
     elif valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
@@ -59,6 +59,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     use = _use_of_words(folder) if "epochs" in results else _use(folder, trust, causal=recipe.task.causal)
     use = _use_of_pairs(folder, trust) if recipe.task.conditional else use
     use = _use_of_tags(folder, trust) if recipe.task.reads == "tags" else use
+    use = _use_of_labels(folder, trust) if recipe.task.reads == "labels" else use
     return f"""---
 library_name: foresay
 ---
@@ -139,6 +140,21 @@ run.predict("a sentence")[0].tags
 """
 
 
+def _use_of_labels(folder: Path, trust: str) -> str:
+    return f"""```
+foresay predict {folder} "a text"{trust}
+foresay eval {folder}{trust}
+```
+
+```python
+import foresay
+
+run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run.predict(["a text"])
+```
+"""
+
+
 def _tagged(valid: dict[str, Any]) -> str:
     low, high = valid["accuracy_interval"]
     accuracy = f"{100 * valid['accuracy']:.2f} ({100 * low:.2f} – {100 * high:.2f})"
@@ -154,6 +170,17 @@ def _tagged(valid: dict[str, Any]) -> str:
         lines.append(f"| F1 of spans, % (95 % bootstrap interval) | {f1} |")
     lines.append(f"| words that are unknown | {100 * valid['unknown']:.2f} % |")
     return "\n".join(lines) + "\n"
+
+
+def _accuracy(valid: dict[str, Any]) -> str:
+    (low, high), (least, most) = valid["accuracy_interval"], valid["macro_f1_interval"]
+    return (
+        f"| on {valid['texts']:,} validation texts (95 % bootstrap interval) | |\n|---|---|\n"
+        f"| accuracy | {100 * valid['accuracy']:.2f} % ({100 * low:.2f} – {100 * high:.2f}) |\n"
+        f"| macro-F1 | {100 * valid['macro_f1']:.2f} % ({100 * least:.2f} – {100 * most:.2f}) |\n"
+        f"| loss, nats per text | {valid['loss']:.4f} |\n"
+        f"| accuracy of the most frequent label | {100 * valid['most_frequent']:.2f} % |\n"
+    )
 
 
 def _use_of_words(folder: Path) -> str:
@@ -187,7 +214,8 @@ def write_curve(folder: Path) -> None:
     curves = {"training": trained, "validation": measured}
     if measured:
         curves["kept"] = [min(measured, key=lambda point: point[1])]
-    draw_curves(folder / "curve.png", curves, "loss, nats per token", title=folder.name)
+    of = "text" if any("valid_texts" in line for line in lines) else "token"
+    draw_curves(folder / "curve.png", curves, f"loss, nats per {of}", title=folder.name)
 
 
 def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label: str, title: str) -> None:

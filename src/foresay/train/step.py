@@ -100,12 +100,12 @@ class Steps:
     def backward(self, batches: Sequence[Batch], carried: State | None) -> tuple[Tensor, State]:
         """Fills the gradients; the mean loss of the batches, each counting by its tokens, and the state after them."""
         precision = self.loop.precision
-        tokens = [batch.tokens for batch in batches]
+        weights = [batch.weight for batch in batches]
         total = torch.zeros((), device=self.device)
-        for batch, count in zip(batches, tokens, strict=True):
+        for batch, count in zip(batches, weights, strict=True):
             with torch.autocast(self.device.type, DTYPES[precision], enabled=precision != "float32"):
                 loss, carried = self.model.loss(batch.to(self.device), carried)
-            weight = count / max(sum(tokens), 1)
+            weight = count / max(sum(weights), 1)
             self.scaler.scale(loss * weight).backward()
             carried = (
                 detach(carried) if self.loop.batches.carries else {}

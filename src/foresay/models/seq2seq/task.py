@@ -80,6 +80,11 @@ class Seq2Seq(Task):
                 raise UserError(
                     "writer.copy=true copies symbols, and data.source_tokens gives the source others; leave one out"
                 )
+            if getattr(self.embedding, "wants_symbols", False):
+                raise UserError(
+                    f"embedding={self.embedding.part_name} spells the target's symbols, and data.source_tokens gives "
+                    "the source others; leave data.source_tokens out, or set embedding=lookup"
+                )
             own: Any = anew(self.embedding)
             if getattr(own, "pretrained", None):
                 own.pretrained = None  # vectors of the target's words

@@ -1,0 +1,100 @@
+"""Texts with their labels, one by one, from a table (CSV, TSV, JSON lines), or made in memory.
+
+    text,label                        a header that has `label`; the text is `text`, or the only other column
+    "good, all in all",positive
+    {"text": "...", "label": "sport"}
+    {"text": "...", "label": ["sport", "money"]}      with `several`; in a table: sport|money
+
+Other columns are named, or numbered from 1 in a table without a header. Files may be packed. Every text comes with the
+number of the line it begins on; one that is empty or has no label is a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foresay.data.pair_files import json_lines, place_of, table_rows
+from foresay.data.source import Source
+from foresay.errors import UserError
+
+Labelled = tuple[int, str, tuple[str, ...]]  # line, text, labels
+TEXT, LABEL = "text", "label"
+
+
+@dataclass(frozen=True)
+class LabelText:
+    """Texts with labels that can be gone through any number of times."""
+
+    name: str
+    file: Source | None = None
+    made: Sequence[tuple[str, str]] | None = None
+    columns: Sequence[str | int] | None = None  # the text's and the label's
+    several: bool = False
+    separator: str = "|"
+
+    def __iter__(self) -> Iterator[Labelled]:
+        for line, text, label in self._read():
+            if not text or text.isspace():
+                raise UserError(f"{self.name}: line {line} has an empty text; mend or delete it")
+            yield line, text, self._labels(line, label)
+
+    def _read(self) -> Iterator[tuple[int, str, Any]]:
+        if self.made is not None:
+            yield from ((line, *both) for line, both in enumerate(self.made, 1))
+            return
+        assert self.file is not None
+        yield from self._objects(self.file) if self.file.read.format == "jsonl" else self._rows(self.file)
+
+    def _rows(self, file: Source) -> Iterator[tuple[int, str, str]]:
+        places = None
+        for line, row in table_rows(file):
+            if places is None:
+                places, header = self._places(file, row)
+                if header:
+                    continue
+            yield line, row[places[0]], row[places[1]]
+
+    def _places(self, file: Source, first: list[str]) -> tuple[tuple[int, int], bool]:
+        """Which fields are meant, by the first row, and whether that is a header."""
+        columns = self.columns
+        if columns is None:
+            others = [name for name in first if name != LABEL]
+            if LABEL not in first or (TEXT not in first and len(others) != 1):
+                raise UserError(
+                    f"{file.name}: line 1 names no columns text and label, but {', '.join(map(repr, first[:6]))}; name "
+                    "two: data.columns=[review, stars], or in a table without a header: data.columns=[1, 2]"
+                )
+            columns = (TEXT if TEXT in first else others[0], LABEL)
+        text, label = (place_of(file, first, column) for column in columns)
+        return (text, label), any(isinstance(column, str) for column in columns)
+
+    def _objects(self, file: Source) -> Iterator[tuple[int, str, Any]]:
+        text, label = map(str, self.columns or (TEXT, LABEL))
+        for line, found in json_lines(file):
+            if not isinstance(found, dict) or not isinstance(found.get(text), str) or label not in found:
+                raise UserError(
+                    f"{file.name}: line {line} has no {text} and {label}; allowed: "
+                    f'{{"{text}": "...", "{label}": "..."}}, or name two others: data.columns=[one, other]'
+                )
+            yield line, found[text], found[label]
+
+    def _labels(self, line: int, given: Any) -> tuple[str, ...]:
+        """The labels of one text: exactly one, or with `several` any number, each once, in the order given."""
+        if self.several:
+            each = given if isinstance(given, list) else str(given).split(self.separator) if given != "" else []
+            return tuple(dict.fromkeys(self._label(line, one) for one in each))
+        return (self._label(line, given),)
+
+    def _label(self, line: int, given: Any) -> str:
+        if isinstance(given, list):
+            raise UserError(
+                f"{self.name}: line {line} has a list of labels; for any number of them set data.several=true"
+            )
+        if isinstance(given, bool) or not isinstance(given, str | int):
+            raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer")
+        label = str(given).strip()
+        if not label:
+            raise UserError(f"{self.name}: line {line} has an empty label; mend or delete it")
+        return label

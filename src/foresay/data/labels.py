@@ -1,0 +1,113 @@
+"""Texts with labels: which tables, which columns, and what is held out for validation.
+
+`train`, `valid` and `test` are each
+
+    reviews.csv              a table with a text and its label (CSV, TSV, JSON lines)
+    builtin:languages  sst2  texts that are made here, or a known set; both bring their own valid and test
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import compress, islice
+from pathlib import Path
+from typing import Literal
+
+from foresay.data import builtin
+from foresay.data.decoding import check_encoding
+from foresay.data.label_files import Labelled, LabelText
+from foresay.data.label_shards import LabelSet
+from foresay.data.source import Reading, Source, format_of
+from foresay.data.split import Choice
+from foresay.errors import UserError
+from foresay.parts import Share, part
+
+BLOCK = 4096
+PARTS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class LabelReading:
+    """How tables become texts with labels: their format, the two columns, their encoding; one label or several."""
+
+    format: Literal["auto", "jsonl", "csv", "tsv"] = "auto"
+    columns: list[str | int] | None = None
+    encoding: str = "utf-8"
+    errors: Literal["strict", "replace"] = "strict"
+    several: bool = False
+    separator: str = "|"
+
+
+@part("data", "labels")
+class Labels:
+    """Texts with labels from a table (CSV, TSV, JSON lines), or from a known set."""
+
+    unit = "line"
+    known: LabelSet | None = None  # the only labels there may be: a trained model's
+
+    def __init__(
+        self,
+        train: str,
+        valid: str | None = None,
+        test: str | None = None,
+        share: Share = 0.1,
+        read: LabelReading = LabelReading(),  # noqa: B008 - frozen
+    ):
+        self.train, self.valid, self.test, self.share, self.read = train, valid, test, share, read
+        check_encoding(read.encoding)
+        if read.columns is not None and len(read.columns) != 2:
+            raise UserError(f"data.columns={read.columns}; allowed: two, the text's and the label's")
+        if not read.separator:
+            raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
+
+    def find(self, seed: int) -> dict[str, LabelText]:
+        """The texts of train and, where they are given or brought along, of valid and test."""
+        found = {}
+        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
+            opened = self._own(self.train if place is None else place, name, seed)
+            if opened is None and place is not None:
+                opened = self._of_file(_file(f"data.{name}", place))
+            if opened is not None:
+                found[name] = opened
+        return found
+
+    def holds_out(self, found: dict[str, LabelText]) -> bool:
+        """Whether some of train are kept for validation."""
+        return "valid" not in found and self.share > 0
+
+    def texts(self, name: str, seed: int, found: dict[str, LabelText]) -> Iterator[Labelled]:
+        """The texts of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
+        if name not in ("train", "valid") or not self.holds_out(found):
+            yield from found.get(name, ())
+            return
+        choice, texts, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
+        while block := list(islice(texts, BLOCK)):
+            yield from compress(block, choice.chosen(first, len(block)))
+            first += len(block)
+
+    def _own(self, place: str, name: str, seed: int) -> LabelText | None:
+        """A part of a place that brings several; None where it brings none."""
+        if place.startswith(builtin.PREFIX):
+            return LabelText(f"{place} ({name})", made=builtin.made_labels(place, seed)[name])
+        if Path(place).expanduser().is_file():
+            return None
+        files = builtin.known_labels(place)
+        return None if files is None else self._of_file(files[name])
+
+    def _of_file(self, path: Path) -> LabelText:
+        form = format_of(path) if self.read.format == "auto" else self.read.format
+        if form not in ("jsonl", "csv", "tsv"):
+            raise UserError(
+                f"{path} is no table, and labels need one: CSV, TSV or JSON lines; data.format says which it is"
+            )
+        read = Reading(format=form, encoding=self.read.encoding, errors=self.read.errors)
+        several, separator = self.read.several, self.read.separator
+        return LabelText(str(path), Source(str(path), path, read=read), None, self.read.columns, several, separator)
+
+
+def _file(setting: str, name: str) -> Path:
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise builtin.no_such(setting, name)
+    return path

@@ -1,0 +1,161 @@
+"""A word's vector from its characters (Kim et al. 2016; ELMo, Peters et al. 2018): kernels, max over time, highways.
+
+    c_1 ... c_n  the vectors of a word's bytes, its begin and its end among them (word_bytes.py)
+    m_k = max_t act(K_k [c_t; ...; c_{t+w-1}] + b_k)        for each of the kernels of each width w
+    z   = highway(... highway([m_1; ...; m_K]))             highway.py, as many as asked for
+    x   = z Wp + bp
+
+A kernel wider than the word sees zeros after its end; otherwise it stays inside the word: how far a batch is padded
+changes nothing. A word costs its products once in a batch, however often it stands there; and where nothing trains,
+once for all: its vector is kept.
+
+The symbols of the vocabulary are told before `build` (`symbols`) and stay with the weights; built without them, each is
+spelt by its number. A batch with `characters` (B, T, W), numbers of word_bytes.py, is read by these instead of `ids`.
+So words that are in no vocabulary have vectors too (`vectors`).
+
+ids (B, T) -> x (B, T, D).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from foresay.data.batch import Batch
+from foresay.embed.dropout import drop
+from foresay.embed.embedding import Embedding
+from foresay.embed.highway import Highway
+from foresay.embed.word_bytes import ALPHABET, numbered, numbered_symbols
+from foresay.errors import UserError
+from foresay.parts import Count, Share, Size, part
+
+AT_ONCE = 1024  # words whose vectors are worked out together to be kept
+USUAL = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]]
+
+
+@part("embedding", "characters")
+class Characters(Embedding):
+    """A word's vector from its characters: kernels over them, max over time, highway layers, a projection."""
+
+    wants_symbols = True
+    symbols: Sequence[str] | None = None  # the vocabulary; given before it is built
+    spelling: Tensor  # (V, W)
+
+    def __init__(
+        self,
+        *,
+        size: Size = 256,
+        letters: Size = 16,
+        kernels: list[list[int]] = USUAL,  # [width, how many], ...
+        highways: Count = 1,
+        activation: Literal["relu", "tanh"] = "relu",
+        longest: Size = 50,
+        dropout: Share = 0.0,
+        frozen: bool = False,
+    ) -> None:
+        super().__init__()
+        self.width, self.letters, self.kernels, self.highways = size, letters, kernels, highways
+        self.activation, self.longest, self.dropout, self.frozen = activation, longest, dropout, frozen
+        if not kernels or any(len(one) != 2 or min(one) < 1 or one[0] > longest + 2 for one in kernels):
+            raise UserError(
+                f"embedding.kernels={kernels}; allowed: pairs [width, how many] such as [[1, 32], [3, 64]], each "
+                f"width at most longest + 2 = {longest + 2}"
+            )
+        self._kept: _Kept | None = None
+
+    def build(self, vocabulary: int) -> None:
+        symbols = self.symbols if self.symbols is not None else [str(number) for number in range(vocabulary)]
+        assert len(symbols) == vocabulary, "a spelling for each symbol"
+        self.register_buffer("spelling", torch.from_numpy(numbered_symbols(symbols, self.longest)))
+        cut = sum(len(symbol.encode("utf-8", "surrogatepass")) > self.longest for symbol in symbols)
+        self.notes = (
+            [f"{cut:,} symbols have more than embedding.longest={self.longest} bytes and are cut"] if cut else []
+        )
+        self.alphabet = nn.Parameter(torch.randn(ALPHABET, self.letters))
+        joined = sum(count for _, count in self.kernels)
+        self.convolutions = cast(
+            "list[nn.Conv1d]", nn.ModuleList(nn.Conv1d(self.letters, count, width) for width, count in self.kernels)
+        )
+        self.highway = nn.Sequential(*(Highway(joined) for _ in range(self.highways)))
+        self.project = nn.Linear(joined, self.width)
+        self.requires_grad_(not self.frozen)
+
+    def forward(self, batch: Batch) -> Tensor:
+        if batch.characters is not None:
+            x = self._read(batch.characters.flatten(0, 1)).unflatten(0, batch.characters.shape[:2])
+        else:
+            assert batch.ids is not None, "the characters embedding reads ids or characters"
+            x = self._of_symbols(batch.ids)
+        return drop(x, self.dropout, self.training)
+
+    @torch.no_grad()
+    def vectors(self, words: Sequence[str]) -> Tensor:
+        """The vectors (N, D) of any words, known to the vocabulary or not."""
+        return self._read(torch.from_numpy(numbered(words, self.longest)).to(self.spelling.device))
+
+    def train(self, mode: bool = True) -> Characters:
+        if mode:
+            self._kept = None
+        return super().train(mode)
+
+    def _of_symbols(self, ids: Tensor) -> Tensor:
+        trains = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
+        if ids.is_cuda and torch.cuda.is_current_stream_capturing():  # nothing may depend on what the ids are
+            return self._read(self.spelling[ids.flatten()], trim=False).unflatten(0, ids.shape)
+        if trains or (self.training and not self.frozen):
+            words, places = ids.unique(return_inverse=True)
+            return F.embedding(places, self._read(self.spelling[words]))
+        if self._kept is None or not self._kept.holds(self):
+            self._kept = _Kept(self)
+        return self._kept.vectors(self, ids)
+
+    def _read(self, spelt: Tensor, *, trim: bool = True) -> Tensor:
+        """Numbers (N, W) -> x (N, D)."""
+        real = spelt > 0
+        lengths = real.sum(1)
+        if trim and len(spelt):
+            spelt, real = spelt[:, : (widest := int(lengths.max()))], real[:, :widest]
+        c = F.embedding(spelt.long(), self.alphabet) * real[..., None]
+        c = c.transpose(1, 2)  # (N, letters, W)
+        found = []
+        for convolution in self.convolutions:
+            wide = convolution.kernel_size[0]
+            y = convolution(F.pad(c, (0, wide - 1)))  # a window from every letter on
+            begins = torch.arange(y.shape[2], device=y.device) <= (lengths - wide).clamp(min=0)[:, None]
+            found.append(y.masked_fill(~begins[:, None], float("-inf")).amax(2))
+        m = torch.cat(found, 1)
+        m = m.relu() if self.activation == "relu" else m.tanh()  # both rise: the max before is the max after
+        return self.project(self.highway(m))
+
+
+class _Kept:
+    """Vectors of the symbols that were met, for as long as no weight changes."""
+
+    def __init__(self, embedding: Characters):
+        self.versions = _versions(embedding)
+        self.known: Tensor | None = None
+
+    def holds(self, embedding: Characters) -> bool:
+        return self.versions == _versions(embedding)
+
+    def vectors(self, embedding: Characters, ids: Tensor) -> Tensor:
+        with torch.inference_mode(False), torch.no_grad():  # what is kept may meet a training of what comes after
+            if self.known is None:
+                self.known = torch.zeros(len(embedding.spelling), dtype=torch.bool, device=ids.device)
+                self.table = embedding.alphabet.new_empty(len(embedding.spelling), embedding.width)
+            words = ids.unique()
+            missing = words[~self.known[words]]
+            for new in missing.split(AT_ONCE) if len(missing) else ():
+                self.table[new] = embedding._read(embedding.spelling[new]).to(self.table.dtype)
+                self.known[new] = True
+        return F.embedding(ids, self.table)
+
+
+def _versions(embedding: Characters) -> list[tuple[int, int]]:
+    """What changes when a tensor does, by name or in place."""
+    tensors = (*embedding.parameters(), embedding.spelling)
+    return [(tensor.data_ptr(), -1 if tensor.is_inference() else tensor._version) for tensor in tensors]

@@ -1,0 +1,81 @@
+"""A neural classifier of texts: embedding, encoder, pool, one linear layer for the labels.
+
+    y_1 ... y_T = encoder(embedding(w_1 ... w_T))
+    over features:  z = pool(y) W + b                       scores of the labels; labelling.py makes P of them
+    over outputs:   Y_t = softmax(y_t W + b),  P = pool(Y) up to its sum
+
+`over: outputs` with pool `max` is P(c) proportional to max_t Y_t(c): one step that is sure decides (keyword spotting).
+In the logarithm `mean` is the geometric mean, and `last` the last step's answer. Where there are several labels Y_t is
+a sigmoid for each, and `max` gives max_t Y_t itself.
+
+Without an encoder (`encoder: null`) the pool reads the embeddings: with `mean` these are averaged, and the order of the
+words counts for nothing.
+
+batch (B, T) -> z (B, C).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from foresay.data.batch import Batch
+from foresay.embed.embedding import Embedding
+from foresay.encode.encoder import Encoder
+from foresay.encode.pool import Pool
+from foresay.errors import UserError
+from foresay.models.labelling import Labelling, Weights
+from foresay.parts import Share, part
+
+BOTH_WAYS: Any = {"kind": "recurrent", "bidirectional": True}
+OF_OUTPUTS = ("last", "mean", "max")
+
+
+@part("task", "classifier")
+class Classifier(Labelling):
+    """Embedding, encoder (or none), pool and a linear layer that give labels to texts."""
+
+    def __init__(
+        self,
+        embedding: Embedding | str = "lookup",
+        encoder: Encoder | str | None = BOTH_WAYS,
+        pool: Pool | str = "max",
+        over: Literal["features", "outputs"] = "features",
+        dropout: Share = 0.0,
+        weights: Weights = None,
+    ):
+        super().__init__()
+        assert isinstance(embedding, Embedding) and isinstance(pool, Pool) and not isinstance(encoder, str)
+        self.embedding, self.encoder, self.pool = embedding, encoder, pool
+        self.over, self.dropout = over, dropout
+        self.weighing: Weights = weights
+        if over == "outputs" and pool.part_name not in OF_OUTPUTS:
+            raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
+        if pool.part_name == "ends" and (encoder is None or encoder.causal):
+            raise UserError(
+                "pool=ends takes the last step of one direction and the first of the other, and this encoder has one; "
+                "set encoder.bidirectional=true, or pool=last"
+            )
+
+    def build(self, vocabulary: int) -> None:
+        self.vocabulary = vocabulary
+        self.embedding.build(vocabulary)
+        width = self.embedding.width
+        if self.encoder is not None:
+            self.encoder.build(width)
+            width = self.encoder.width
+        names = len(self.labels.names)
+        self.pool.build(width if self.over == "features" else names)
+        self.classes = nn.Linear(self.pool.width if self.over == "features" else width, names)
+        self.weigh(self.weighing)
+
+    def scores(self, batch: Batch) -> Tensor:
+        y = self.embedding(batch)
+        if self.encoder is not None:
+            y = self.encoder(y, batch.mask)[0]
+        if self.over == "features":
+            return self.classes(F.dropout(self.pool(y, batch.mask), self.dropout, self.training))
+        z = self.classes(F.dropout(y, self.dropout, self.training))
+        return self.pool(z if self.labels.several else z.log_softmax(2), batch.mask)

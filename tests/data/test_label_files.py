@@ -1,0 +1,78 @@
+"""Texts with labels as they stand in files: columns, quotes, several labels, and mistakes with their line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foresay.data.label_files import LabelText
+from foresay.data.source import Reading, Source
+from foresay.errors import UserError
+
+
+def table(content: str, form: Any, **settings: Any) -> LabelText:
+    path = Path(f"t.{form}")
+    path.write_bytes(content.encode())
+    return LabelText(path.name, Source(path.name, path, read=Reading(format=form)), **settings)
+
+
+def said(text: LabelText) -> str:
+    with pytest.raises(UserError) as caught:
+        list(text)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_quoted_newlines_and_mixed_line_ends_keep_the_line_numbers() -> None:
+    found = table('label,text\r\na,"one\ntwo, ""three"""\nb,four\r\n\nc,five\n', "csv")
+    assert list(found) == list(found) == [(2, 'one\ntwo, "three"', ("a",)), (4, "four", ("b",)), (6, "five", ("c",))]
+
+
+def test_the_text_is_the_other_column() -> None:
+    assert list(table("label\tsentence\n1\tgood\n", "tsv")) == [(2, "good", ("1",))]
+    assert list(table("n\ttext\tlabel\n7\tgood\t1\n", "tsv")) == [(2, "good", ("1",))]
+
+
+def test_columns_by_name_and_by_number() -> None:
+    rows = "stars\tid\treview\n5\t1\tfine\n"
+    assert list(table(rows, "tsv", columns=["review", "stars"])) == [(2, "fine", ("5",))]
+    assert list(table("5\tfine\n", "tsv", columns=[2, 1])) == [(1, "fine", ("5",))]
+    named = '{"body": "fine", "stars": 5}\n'
+    assert list(table(named, "jsonl", columns=["body", "stars"])) == [(1, "fine", ("5",))]
+
+
+def test_several_labels() -> None:
+    rows = "text,label\nx,a|b\ny,\nz,b|a|b\n"
+    assert [labels for _, _, labels in table(rows, "csv", several=True)] == [("a", "b"), (), ("b", "a")]
+    assert [labels for _, _, labels in table("text,label\nx,a; b\n", "csv", several=True, separator=";")] == [
+        ("a", "b")
+    ]
+    objects = '{"text": "x", "label": ["a", 2]}\n{"text": "y", "label": []}\n'
+    assert [labels for _, _, labels in table(objects, "jsonl", several=True)] == [("a", "2"), ()]
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "message"),
+    [
+        ("text,label\nx,a\n  ,b\n", "csv", "t.csv: line 3 has an empty text; mend or delete it"),
+        ("text,label\nx, \n", "csv", "t.csv: line 2 has an empty label; mend or delete it"),
+        ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 fields, the first has 2; mend it"),
+        ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
+        ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),
+        ("label\ta\tb\n", "tsv", "t.tsv: line 1 names no columns text and label"),
+        ('{"text": "x"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
+        ('{"text": 3, "label": "a"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
+        ('\n{"text": "x", "label": 1.5}\n', "jsonl", "t.jsonl: line 2 has the label 1.5; allowed: text or an integer"),
+        ('{"text": "x", "label": null}\n', "jsonl", "t.jsonl: line 1 has the label None; allowed"),
+        (
+            '{"text": "x", "label": ["a"]}\n',
+            "jsonl",
+            "t.jsonl: line 1 has a list of labels; for any number of them set",
+        ),
+        ('{"text": "x", "label": "a"}\n[1\n', "jsonl", "t.jsonl: line 2 is no JSON"),
+    ],
+)
+def test_mistakes_are_said_with_their_line(content: str, form: str, message: str) -> None:
+    assert said(table(content, form)).startswith(message)

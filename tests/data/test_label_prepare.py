@@ -1,0 +1,106 @@
+"""Preparing texts with labels: whose words and labels are learnt, what is made anew, what is refused before writing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foresay import parts
+from foresay.data.label_prepare import prepare_labels
+from foresay.data.label_shards import LabelSet, LabelShards
+from foresay.data.labels import LabelReading, Labels
+from foresay.data.prepare import Prepared, prepare
+from foresay.data.split import Choice
+from foresay.errors import UserError
+from foresay.text.tokens import STOP, UNK
+
+
+def wrote(name: str, rows: list[tuple[str, str]]) -> str:
+    Path(name).write_text("text\tlabel\n" + "".join(f"{a}\t{b}\n" for a, b in rows), "utf-8")
+    return name
+
+
+def prepared(corpus: Labels, kind: str = "blanks", **rest: Any) -> Prepared:
+    return prepare_labels(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
+
+
+ROWS = [("a b", "no"), ("c", "yes"), ("b", "yes")]
+
+
+def test_words_and_labels_are_of_train() -> None:
+    found = prepared(Labels(wrote("t.tsv", ROWS), valid=wrote("v.tsv", [("a q", "yes")])))
+    train, valid = found.train, found.valid
+    assert isinstance(train, LabelShards) and isinstance(valid, LabelShards)
+    assert train.labels == valid.labels == LabelSet(("no", "yes"), False, (1, 2))
+    assert set(found.tokens.pieces(range(5, len(found.tokens)))) == {"a", "b", "c"}
+    a, b, c = (found.tokens.encode(word).item() for word in "abc")
+    assert train.slice(0, 99).tolist() == [a, b, STOP, c, STOP, b, STOP] and train.numbers.tolist() == [0, 1, 1]
+    assert valid.slice(0, 99).tolist() == [a, UNK, STOP] and valid.numbers.tolist() == [1]
+
+
+def test_it_is_what_prepare_gives_and_is_made_once() -> None:
+    corpus = Labels(wrote("t.tsv", ROWS), share=0.0)
+    first = prepare(corpus, parts.make("tokens", "blanks"), 1, cache=Path("cache"))
+    assert prepared(Labels(wrote("copy.tsv", ROWS), share=0.0)).folder == first.folder
+    others = [
+        prepared(Labels("t.tsv", share=0.0), "characters").folder,
+        prepared(Labels("t.tsv", share=0.0, read=LabelReading(several=True))).folder,
+        prepared(Labels(wrote("u.tsv", [*ROWS[:2], ("b", "no")]), share=0.0)).folder,
+        prepared(Labels("t.tsv", share=0.5)).folder,
+    ]
+    assert len({first.folder, *others}) == 5
+
+
+def test_a_trained_model_s_words_and_labels_hold() -> None:
+    tokens = prepared(Labels(wrote("t.tsv", ROWS), share=0.0)).tokens
+    corpus = Labels(wrote("n.tsv", [("a z", "yes")]), share=0.0)
+    corpus.known = LabelSet(("no", "yes"), False, (1, 2))
+    found = prepare_labels(corpus, tokens, 1, cache=Path("cache"), learnt=True)
+    assert isinstance(found.train, LabelShards)
+    assert found.train.numbers.tolist() == [1] and found.train.slice(0, 9).tolist()[1] == UNK and not found.notes
+
+
+def test_a_label_that_is_held_out_whole_is_told_of() -> None:
+    held = int(Choice(1, 0, 0.1, held=True).chosen(0, 40).argmax())
+    rows = [(f"w{n}", "rare" if n == held else str(n % 2)) for n in range(40)]
+    found = prepared(Labels(wrote("t.tsv", rows)))
+    assert found.notes == ("held out: every text with the label 'rare'; it cannot be learnt",)
+
+
+@pytest.mark.parametrize(
+    ("train", "valid", "message"),
+    [
+        (
+            ROWS,
+            [("a", "no"), ("b", "yse")],
+            "v.tsv: line 3 has the label 'yse', which the train text has not; allowed: no, yes; did you mean 'yes'",
+        ),
+        (
+            [("a", "x"), ("b", "x")],
+            [("a", "x")],
+            "t.tsv has only the label 'x', from line 2 on; give texts of at least",
+        ),
+        ([], [("a", "x")], "t.tsv is empty; give lines with a text and its label"),
+        (ROWS, [("a", "no"), ("\u00a0\u2003x", " ")], "v.tsv: line 3 has an empty label"),
+    ],
+)
+def test_mistakes_are_found_before_anything_is_written(train: Any, valid: Any, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        prepared(Labels(wrote("t.tsv", train), valid=wrote("v.tsv", valid)))
+    assert str(caught.value).startswith(message) and not Path("cache").exists()
+
+
+def test_a_text_of_which_no_token_is_left() -> None:
+    """Once the emoji is stripped, nothing is."""
+    tokens = parts.make("tokens", {"kind": "words", "normalise": {"emoji": "strip"}})
+    with pytest.raises(
+        UserError, match=r"^t\.tsv: line 3 has a text without tokens; mend it, or take another tokeniser"
+    ):
+        prepare_labels(Labels(wrote("t.tsv", [("a", "0"), ("\U0001f600", "1")]), share=0.0), tokens, 1, cache=Path("c"))
+
+
+def test_nothing_to_hold_out() -> None:
+    with pytest.raises(UserError, match=r"gives no valid texts; give more texts, data\.valid, or another"):
+        prepared(Labels(wrote("t.tsv", [("a", "0"), ("b", "1")]), share=1e-9))

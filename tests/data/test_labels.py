@@ -1,0 +1,73 @@
+"""Which texts with labels are found, and what is held out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foresay import parts
+from foresay.data import builtin
+from foresay.data.labels import Labels
+from foresay.errors import UserError
+
+
+def wrote(name: str, count: int = 200) -> str:
+    Path(name).write_text("text\tlabel\n" + "".join(f"t{n}\t{n % 2}\n" for n in range(count)), "utf-8")
+    return name
+
+
+def test_a_share_is_held_out_by_the_seed() -> None:
+    corpus = Labels(wrote("t.tsv"), share=0.3)
+    found = corpus.find(1)
+    train, valid = (list(corpus.texts(name, 1, found)) for name in ("train", "valid"))
+    assert sorted(train + valid) == sorted(found["train"]) and 40 < len(valid) < 80
+    assert valid != list(corpus.texts("valid", 2, found))
+    assert not list(corpus.texts("test", 1, found))
+
+
+def test_valid_and_test_of_their_own() -> None:
+    corpus = Labels(wrote("t.tsv"), valid=wrote("v.tsv", 3), test=wrote("s.tsv", 2))
+    found = corpus.find(1)
+    assert [len(list(corpus.texts(name, 1, found))) for name in ("train", "valid", "test")] == [200, 3, 2]
+    assert not corpus.holds_out(found)
+
+
+def test_a_known_set_brings_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FORESAY_DATA", str(tmp_path))
+    (tmp_path / "sst2").mkdir()
+    for name in ("train", "dev", "test"):
+        (tmp_path / "sst2" / f"{name}.tsv").write_text(f"label\t{name}\n1\t{name} it\n0\tbad\n")
+    found = Labels("sst2").find(1)
+    assert {name: next(iter(one)) for name, one in found.items()} == {
+        "train": (2, "train it", ("1",)),
+        "valid": (2, "dev it", ("1",)),
+        "test": (2, "test it", ("1",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"train": "none.csv"}, r"data.train='none.csv' is no file, folder or known text"),
+        ({"train": "t.txt"}, "t.txt is no table, and labels need one: CSV, TSV or JSON lines"),
+        ({"train": "t.tsv", "valid": "none"}, "data.valid='none' is no file"),
+        ({"train": "ptb"}, "ptb has no labels; allowed: builtin:languages, sst2, or a table"),
+        ({"train": "builtin:dates"}, "builtin:dates has no labels; allowed: builtin:languages"),
+        ({"train": "t.tsv", "read": {"columns": ["a"]}}, r"data.columns=\['a'\]; allowed: two, the text's and the"),
+        ({"train": "t.tsv", "read": {"separator": ""}}, "data.separator=''; allowed: what stands between two"),
+        ({"train": "t.tsv", "read": {"encoding": "utf-99"}}, "utf-99"),
+    ],
+)
+def test_what_cannot_be_found(settings: dict[str, Any], message: str) -> None:
+    wrote("t.tsv")
+    Path("t.txt").write_text("a\n")
+    with pytest.raises(UserError, match=message):
+        parts.make("data", {"kind": "labels", **settings}).find(1)
+
+
+@pytest.mark.parametrize("name", ["sst2", "builtin:languages"])
+def test_labels_are_no_text(name: str) -> None:
+    with pytest.raises(UserError, match=f"{name} holds labels, not a text; use it with data.kind=labels"):
+        builtin.builtin_source(name) if name.startswith("builtin:") else builtin.known_set(name)
