@@ -47,7 +47,8 @@ def shards(tmp_path):
 
 
 def test_every_registered_kind_is_tested():
-    assert {settings["kind"] for settings in SMALL} | {"pairs"} == set(parts.names("batches"))  # test_pair_batches.py
+    elsewhere = {"pairs", "tags", "labels"}  # test_pair_batches.py, test_tags.py, test_label_batches.py
+    assert {settings["kind"] for settings in SMALL} | elsewhere == set(parts.names("batches"))
 
 
 @pytest.mark.parametrize("settings", SMALL, ids=str)
