@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ROWS = 64  # sources searched at a time, at the most
 SPAN = 16  # tokens that their lengths may differ by
+LOOKED = 63  # tokens that are written to be looked at; a picture has room for these and <stop>
 Length = Annotated[int, Gt(0), Le(10_000_000)]
 Number = Annotated[int, Gt(0), Le(100_000)]
 
@@ -206,11 +207,12 @@ class Translating:
 
     @torch.inference_mode()
     def align(self, source: str, target: str | None = None) -> Aligned:
-        """How much each target symbol looked at each of the source; without a target, of what the model writes."""
+        """How much each target symbol looked at each of the source; without a target, of what the model writes (63)."""
         condition = self.conditions([fits(str, source, "source")])
         if target is not None and not fits(str, target, "target").strip():
             raise UserError("target is empty; give a text, or leave it out for what the model writes")
-        ids = self.find([source])[0][0].ids if target is None else self.tokens.encode(target).tolist()
+        most = min(self._length(condition.shape[1], None), LOOKED)
+        ids = self.find([source], length=most)[0][0].ids if target is None else self.tokens.encode(target).tolist()
         ids = [*ids, STOP]
         weights = self._task.align(condition, torch.tensor([ids], dtype=torch.long, device=condition.device))[0]
         pieces = self.source_tokens.pieces(condition[0].tolist())

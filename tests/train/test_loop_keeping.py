@@ -39,7 +39,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, losses: Sequence[float]) -> None:
     """Validation losses as given, one after the other."""
     coming = iter(losses)
     monkeypatch.setattr(
-        loops, "evaluate", lambda *_, **__: Measured((loss := next(coming)), 9, 9, 1.0, 1.0, (loss, loss))
+        loops, "measure_on", lambda *_, **__: Measured((loss := next(coming)), 9, 9, 1.0, 1.0, (loss, loss))
     )
 
 
