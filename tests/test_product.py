@@ -28,8 +28,9 @@ from foresay.models.task import Fitting
 from foresay.train.classified import Classified
 from foresay.train.evaluate import evaluate
 from foresay.train.loop import Trainer
+from foresay.train.measure import measure_on
 from foresay.train.progress import Watch
-from foresay.train.tagged import TagFigures, measure_on
+from foresay.train.tagged import TagFigures
 from tests.contracts.settings import described, label
 
 Row = dict[str, dict[str, Any]]  # axis -> a part as a recipe writes it

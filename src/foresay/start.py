@@ -48,11 +48,11 @@ from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.choose import Text, choose_for
 from foresay.train.loop import Trainer
+from foresay.train.measure import measure_on
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
-from foresay.train.tagged import measure_on
 
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]

@@ -15,7 +15,7 @@ import torch
 
 from foresay.data.loader import Loader
 from foresay.train.loop import Trainer
-from foresay.train.tagged import measure_on
+from foresay.train.measure import measure_on
 
 EVALUATIONS = 8
 WARM = 3  # steps that are not timed

@@ -24,13 +24,13 @@ from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train import checkpoint
 from foresay.train.board import Board
+from foresay.train.measure import measure_on
 from foresay.train.optimise import optimizer_tensors, restore_optimizer
 from foresay.train.progress import Metrics, Watch
 from foresay.train.settings import Loop
 from foresay.train.signals import Interrupted, hear_signals
 from foresay.train.stall import AFTER, stalled
 from foresay.train.step import Counters, Steps
-from foresay.train.tagged import measure_on
 
 
 class Trainer(Steps):

@@ -21,12 +21,8 @@ import torch
 from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.data.spans import spans_of
-from foresay.models.labelling import Labelling
 from foresay.models.tagging import Tagging
-from foresay.models.task import Task
 from foresay.text.tokens import UNK
-from foresay.train.classified import Classified, classify
-from foresay.train.evaluate import Measured, evaluate
 
 DRAWS = 1000
 
@@ -89,17 +85,6 @@ class TagFigures:
             "of_tokens": self.of,
             **({"table": {name: hits.as_dict() for name, hits in self.table.items()}} if table else {}),
         }
-
-
-def measure_on(
-    model: Task, batches: Batches, shards: Shards, *, limit: int | None = None
-) -> Measured | TagFigures | Classified:
-    """What there is to say of a model on held-out data of its kind."""
-    if isinstance(model, Tagging):
-        return measure_tags(model, batches, shards, limit=limit)
-    if isinstance(model, Labelling):
-        return classify(model, batches, shards, limit=limit)
-    return evaluate(model, batches, shards, limit=limit)
 
 
 @torch.inference_mode()

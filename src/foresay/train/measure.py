@@ -1,0 +1,23 @@
+"""What there is to say of a model on held-out data: perplexity, or what taggers and classifiers are judged by."""
+
+from __future__ import annotations
+
+from foresay.data.batches import Batches
+from foresay.data.shards import Shards
+from foresay.models.labelling import Labelling
+from foresay.models.tagging import Tagging
+from foresay.models.task import Task
+from foresay.train.classified import Classified, classify
+from foresay.train.evaluate import Measured, evaluate
+from foresay.train.tagged import TagFigures, measure_tags
+
+
+def measure_on(
+    model: Task, batches: Batches, shards: Shards, *, limit: int | None = None
+) -> Measured | TagFigures | Classified:
+    """What there is to say of a model on held-out data of its kind."""
+    if isinstance(model, Tagging):
+        return measure_tags(model, batches, shards, limit=limit)
+    if isinstance(model, Labelling):
+        return classify(model, batches, shards, limit=limit)
+    return evaluate(model, batches, shards, limit=limit)
