@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from foresay.kernels.word_vectors import walk
+from foresay.kernels.word_vectors import columns, walk
 from foresay.models.word_vectors import learn
 from foresay.models.word_vectors.objective import Hierarchical, Negative
 from foresay.models.word_vectors.predictor import Cbow, SkipGram
@@ -27,6 +27,7 @@ def test_same_bytes_for_any_number_of_threads(tmp_path, monkeypatch, predictor, 
             threads=threads,
             texts=documents(8, 50),
             sample=0.05,
+            size=48,
         )
         assert course.stretches > 3
         epochs = learn.learn(course, deterministic=True, tell=nothing)
@@ -58,7 +59,7 @@ def test_compiling_is_said_and_learns_nothing(tmp_path, deterministic):
     assert all(np.array_equal(one, other) for one, other in zip(before, course.tables, strict=True))
     if not hasattr(walk.walk, "signatures"):  # the compiler is off
         return
-    loop = walk.walk_together if deterministic else walk.walk
+    loop = columns.walk_together if deterministic else walk.walk
     known = len(loop.signatures)
     learn.learn(course, deterministic=deterministic, tell=nothing)
     assert len(loop.signatures) == known  # nothing is left to compile

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from foresay.kernels.word_vectors.plan import CHUNK, room_for
+from foresay.kernels.word_vectors.plan import cut, join, own_room, room_for, shared_room
 from foresay.models.word_vectors import learn, plain
 from foresay.models.word_vectors.objective import Hierarchical, Negative, Softmax
 from foresay.models.word_vectors.predictor import Cbow, CbowProduct, OneWord, SkipGram
@@ -27,21 +27,21 @@ OBJECTIVES = {"negative": Negative(number=4), "no negatives": Negative(number=0)
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 @pytest.mark.parametrize("predictor", PREDICTORS.values(), ids=PREDICTORS)
 def test_loops_equal_plain(tmp_path, predictor, objective, spelt):
-    from foresay.kernels.word_vectors.walk import apply, find
+    from foresay.kernels.word_vectors.columns import walk_together
 
-    course = course_of(tmp_path / "text", predictor, objective, spelt=spelt)
+    course = course_of(tmp_path / "text", predictor, objective, spelt=spelt, size=48)
     text, size, key = course.kept(0, 0)
     tables = [torch.from_numpy(table.astype(np.float64)).requires_grad_() for table in course.tables]
     places = plain.look_at(course, text, 0, size, key, whole=False)
     loss, predictions = plain.loss_of(places, *tables, course.world.spelt, predictor, objective)
     gradients = torch.autograd.grad(loss, tables)
-    chunks = -(-size // CHUNK)
-    assert chunks > 1
-    room, losses = room_for(course.world.plan, D, CHUNK, chunks, keep=True), np.zeros((chunks, 2))
-    find(text, size, course.world, course.tables, room, key, (0.05, 0.05), 0, 0, chunks, losses)
-    apply(text, size, course.world, course.tables, room, 0, chunks, 1, 0)
-    assert losses[:, 1].sum() == predictions > 0
-    assert losses[:, 0].sum() == pytest.approx(float(loss.detach()), rel=1e-6)
+    plan = course.world.plan
+    blocks, losses = cut(course.tables, plan, size), np.zeros((1, 2))
+    given = (text, size, course.world, blocks, shared_room(plan, size), own_room(plan), key, (0.05, 0.05))
+    walk_together(*given, 1, 0, np.zeros(1, np.int64), losses)
+    join(blocks, course.tables)
+    assert losses[0, 1] == predictions > 0
+    assert losses[0, 0] == pytest.approx(float(loss.detach()), rel=1e-6)
     for found, table, gradient in zip(course.tables, tables, gradients, strict=True):
         np.testing.assert_allclose(found, (table - 0.05 * gradient).detach(), rtol=1e-4, atol=1e-6)
 

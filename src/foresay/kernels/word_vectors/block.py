@@ -34,32 +34,45 @@ def weigh(scores: np.ndarray, signs: np.ndarray, size: int, rate: float) -> floa
 
 
 @inner
-def set_against(
-    x: np.ndarray,
-    dx: np.ndarray,
-    inputs: np.ndarray,
-    count: int,
-    table: np.ndarray,
-    targets: Targets,
-    first: int,
-    size: int,
-    du: np.ndarray,
-    to: int,
-    scores: np.ndarray,
-    signs: np.ndarray,
-    rate: float,
-) -> float:
-    """`count` rows of x against `size` targets from `first` on: the loss; adds to dx, fills du from row `to` on."""
+def score(
+    x: np.ndarray, inputs: np.ndarray, count: int, table: np.ndarray, targets: Targets, first: int, size: int,
+    scores: np.ndarray, to: int,
+) -> None:  # fmt: skip
+    """`count` rows of x against `size` targets from `first` on, into scores[to:]."""
     for k in range(0, size, 3):
         a, b, c = targets.rows[first + k], targets.rows[first + k + 1], targets.rows[first + k + 2]
         for j in range(0, count, 2):
             other = min(j + 1, count - 1)
-            score_three(x, inputs[j], inputs[other], table, a, b, c, scores, j * size + k, other * size + k)
+            score_three(x, inputs[j], inputs[other], table, a, b, c, scores, to + j * size + k, to + other * size + k)
+
+
+@inner
+def give_signs(targets: Targets, first: int, size: int, count: int, signs: np.ndarray) -> None:
+    """y of every score."""
     for j in range(count):
         for k in range(size):
             signs[j * size + k] = targets.signs[first + k]
-    loss = weigh(scores, signs, count * size, rate)
+
+
+@inner
+def push(
+    x: np.ndarray, dx: np.ndarray, inputs: np.ndarray, count: int, table: np.ndarray, targets: Targets, first: int,
+    size: int, scores: np.ndarray, du: np.ndarray, to: int,
+) -> None:  # fmt: skip
+    """Adds to dx, fills du from row `to` on; the scores are g by now."""
     for k in range(0, size, 3):
         a, b, c = targets.rows[first + k], targets.rows[first + k + 1], targets.rows[first + k + 2]
         push_three(x, dx, inputs, count, table, a, b, c, scores, k, size, du, to + k)
+
+
+@inner
+def set_against(
+    x: np.ndarray, dx: np.ndarray, inputs: np.ndarray, count: int, table: np.ndarray, targets: Targets, first: int,
+    size: int, du: np.ndarray, to: int, scores: np.ndarray, signs: np.ndarray, rate: float,
+) -> float:  # fmt: skip
+    """`count` rows of x against `size` targets from `first` on: the loss; adds to dx, fills du from row `to` on."""
+    score(x, inputs, count, table, targets, first, size, scores, 0)
+    give_signs(targets, first, size, count, signs)
+    loss = weigh(scores, signs, count * size, rate)
+    push(x, dx, inputs, count, table, targets, first, size, scores, du, to)
     return loss

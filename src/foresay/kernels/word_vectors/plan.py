@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 CHUNK = 64  # places whose input rows are read, and changed, together; fewer where words are few
 MEAN_CHUNK = 16  # the same where a mean predicts: with 64 it answers 0.4 points fewer analogies, and is no faster
+BLOCKS = 2  # of columns; the most threads that can share a batch
 LINE = 64  # bytes that come from memory together
 
 
@@ -79,16 +81,50 @@ class Targets(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where a chunk, or a batch of chunks, works."""
+    """Where a chunk works."""
 
-    x: np.ndarray  # (places and margins of a chunk, D): input rows
-    dx: np.ndarray  # the same for each chunk
+    x: np.ndarray  # (places and margins, D): input rows
+    dx: np.ndarray
     h: np.ndarray  # (1, D): the mean
     dh: np.ndarray
-    du: np.ndarray  # (places * most, D), or (most, D)
+    du: np.ndarray  # (most, D)
     targets: Targets  # (places * most,)
     sizes: np.ndarray  # (places,)
     near: np.ndarray
+    zeroth: np.ndarray  # [0]
+    scores: np.ndarray
+    signs: np.ndarray
+
+
+class Block(NamedTuple):
+    """Some columns of both tables, and where a batch works on them."""
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+    x: np.ndarray  # (places and margins, columns): input rows
+    dx: np.ndarray
+    h: np.ndarray  # (1, columns): the mean
+    dh: np.ndarray
+    du: np.ndarray  # (places * most, columns)
+
+
+Blocks = tuple[Block, ...]
+
+
+class Shared(NamedTuple):
+    """What threads tell one another of a batch; batches use the places in turn."""
+
+    targets: tuple[Targets, Targets, Targets]  # (places * most,)
+    sizes: np.ndarray  # (3, places)
+    scores: np.ndarray  # (2, blocks, places * flat)
+    flat: int
+
+
+class Own(NamedTuple):
+    """What a thread has for itself."""
+
+    near: np.ndarray
+    zeroth: np.ndarray  # [0]
     scores: np.ndarray
     signs: np.ndarray
 
@@ -103,29 +139,61 @@ def empty_text(size: int) -> Text:
     return Text(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
 
 
-def room_for(plan: Plan, width: int, chunk: int = CHUNK, chunks: int = 1, *, keep: bool = False) -> Room:
-    """Room for `chunks` times `chunk` places; with `keep` their gradients stay."""
-    near, places = plan.before + plan.after, chunks * chunk
-    rows, flat = chunk + near, near * plan.most + 16
+def room_for(plan: Plan, width: int, chunk: int = CHUNK) -> Room:
+    """Room for a chunk of so many places."""
+    rows = chunk + plan.before + plan.after
     return Room(
         aligned(rows, width),
-        aligned(chunks * rows, width),
+        aligned(rows, width),
         aligned(1, width),
         aligned(1, width),
-        aligned((places if keep else 1) * plan.most, width),
-        Targets(np.zeros(places * plan.most, np.int64), np.zeros(places * plan.most, np.float32)),
-        np.zeros(places, np.int64),
-        lines(near, np.int64),
-        lines(flat, np.float32),
-        lines(flat, np.float32),
+        aligned(plan.most, width),
+        no_targets(chunk, plan),
+        np.zeros(chunk, np.int64),
+        *own_room(plan),
     )
 
 
-def beside(room: Room) -> Room:
-    """Room for another thread that works on the same batch."""
-    own = {name: aligned(*getattr(room, name).shape) for name in ("x", "h", "dh")}
-    small = {name: lines(len(one), one.dtype) for name in ("near", "scores", "signs") for one in [getattr(room, name)]}
-    return room._replace(**own, **small)
+def own_room(plan: Plan) -> Own:
+    near, flat = plan.before + plan.after, flat_size(plan)
+    return Own(lines(near, np.int64), np.zeros(1, np.int64), lines(flat, np.float32), lines(flat, np.float32))
+
+
+def shared_room(plan: Plan, batch: int) -> Shared:
+    """For batches of so many places."""
+    flat = flat_size(plan)
+    scores = lines(2 * BLOCKS * batch * flat, np.float32).reshape(2, BLOCKS, batch * flat)
+    targets = (no_targets(batch, plan), no_targets(batch, plan), no_targets(batch, plan))
+    return Shared(targets, np.zeros((3, batch), np.int64), scores, flat)
+
+
+def no_targets(places: int, plan: Plan) -> Targets:
+    return Targets(np.zeros(places * plan.most, np.int64), np.zeros(places * plan.most, np.float32))
+
+
+def flat_size(plan: Plan) -> int:
+    """Scores that a place can have, as whole lines, and one more to write beyond the last."""
+    return -(-(plan.before + plan.after) * plan.most // 16) * 16 + 16
+
+
+def cut(tables: Tables, plan: Plan, batch: int) -> Blocks:
+    """Copies of the tables, in blocks of columns as alike as whole vectors of sixteen allow; some may have none."""
+    vectors, rows = tables.inputs.shape[1] // 16, batch + plan.before + plan.after
+    ends = [16 * -(-vectors * b // BLOCKS) for b in range(BLOCKS + 1)]
+    blocks = []
+    for begin, end in itertools.pairwise(ends):
+        copies = [aligned(len(table), end - begin) for table in tables]
+        for copy, table in zip(copies, tables, strict=True):
+            copy[:] = table[:, begin:end]
+        work = (aligned(many, end - begin) for many in (rows, rows, 1, 1, batch * plan.most))
+        blocks.append(Block(*copies, *work))
+    return tuple(blocks)
+
+
+def join(blocks: Blocks, tables: Tables) -> None:
+    """Back into the tables."""
+    np.concatenate([block.inputs for block in blocks], 1, out=tables.inputs)
+    np.concatenate([block.outputs for block in blocks], 1, out=tables.outputs)
 
 
 def aligned(rows: int, width: int) -> np.ndarray:

@@ -65,6 +65,18 @@ def look_around(text: Text, plan: Plan, at: int, key: int, near: np.ndarray) -> 
 
 
 @inner
+def predictors(text: Text, plan: Plan, at: int, key: int, near: np.ndarray, begin: int) -> tuple[int, int]:
+    """Fills in the places of inputs, counted from `begin`; how many, and how many predictions they make."""
+    count = look_around(text, plan, at, key, near)
+    predictions = min(count, 1) if plan.averaged else count
+    if plan.outward and count:
+        near[0], count = at, 1
+    for j in range(count):
+        near[j] -= begin
+    return count, predictions
+
+
+@inner
 def aim(plan: Plan, noise: Noise, ways: Ways, word: int, key: int, drawn: int, targets: Targets, at: int) -> int:
     """Writes a word and what it is set against from place `at` on; where that ends."""
     if len(ways.first):

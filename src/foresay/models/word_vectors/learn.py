@@ -1,8 +1,8 @@
 """Learning on a CPU: the text in stretches, on every core.
 
 Each thread walks a stretch of its own and writes into the same tables without a lock; or, where the result must not
-depend on the threads, all work on one batch, first on its gradients, then each on the rows that are its own. The rate
-falls in a straight line over all epochs, by the place in the text.
+depend on the threads, all work on one batch, each on columns of its own. The rate falls in a straight line over all
+epochs, by the place in the text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from foresay.counts.count import Tokens
 from foresay.errors import UserError
 from foresay.kernels.word_vectors.plan import (
+    BLOCKS,
     CHUNK,
     MEAN_CHUNK,
     Plan,
@@ -26,14 +27,17 @@ from foresay.kernels.word_vectors.plan import (
     Tables,
     Text,
     World,
-    beside,
+    cut,
     empty_text,
+    join,
+    lines,
+    own_room,
     room_for,
+    shared_room,
 )
 from foresay.text.tokens import STOP
 
 STRETCH = 1 << 16  # words; windows end with it
-SHARED = 8  # chunks a batch has at least, for threads to share
 LEAST = 1e-4  # of the first rate, at the end
 BEARABLE = 2.0  # steps of rate 1 that a row may take from where it was: more, and it overshoots
 MOST = 4096
@@ -56,12 +60,6 @@ class Course:
     @property
     def width(self) -> int:
         return self.tables.inputs.shape[1]
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """The places at once as chunks: places of a chunk, chunks."""
-        chunk = min(CHUNK, max(self.at_once // SHARED, 1))
-        return chunk, max(self.at_once // chunk, 1)
 
     @property
     def stretches(self) -> int:
@@ -105,21 +103,26 @@ class Epoch:
 Tell = Callable[[float, str], None]
 
 
-def make_ready(course: Course, *, deterministic: bool, tell: Tell) -> float:
-    """Compiles the loops, by walking no word of the text; the seconds it took, many where nothing is kept of it yet."""
-    from foresay.kernels.word_vectors.walk import walk, walk_together
+@dataclass(frozen=True)
+class OneToken:
+    """A text's first."""
 
+    tokens: Tokens
+
+    def __len__(self) -> int:
+        return 1
+
+    def slice(self, start: int, stop: int) -> np.ndarray:
+        return self.tokens.slice(start, min(stop, 1))
+
+
+def make_ready(course: Course, *, deterministic: bool, tell: Tell) -> float:
+    """Compiles the loops, on a word that has none near; the seconds it took, many where nothing is kept of it yet."""
     tell(0.0, "compiling")
-    began, (chunk, batch) = time.perf_counter(), course.batch
-    text, _, key = course.kept(0, 0)
-    given = (text, 0, course.world, course.tables)
-    if deterministic:
-        room = room_for(course.world.plan, course.width, chunk, batch, keep=True)
-        gate, losses = np.zeros(1, np.int64), np.zeros((0, 2))
-        walk_together(*given, room, key, course.rates(0, 0), batch, 1, 0, gate, losses)
-    else:
-        room = room_for(course.world.plan, course.width, min(CHUNK, course.at_once))
-        walk(*given, room, key, course.rates(0, 0))
+    began = time.perf_counter()
+    with ThreadPoolExecutor(1) as pool:
+        alone = replace(course, tokens=OneToken(course.tokens), threads=1)
+        list((_in_order if deterministic else _freely)(alone, 0, pool))
     return time.perf_counter() - began
 
 
@@ -157,7 +160,7 @@ def mean(found: list[tuple[float, int]]) -> float:
 
 def measure(course: Course, epoch: int = 0) -> float:
     """The mean loss of a prediction on a text, from which nothing is learnt."""
-    still = Course(**{**course.__dict__, "rate": 0.0, "epochs": 1})
+    still = replace(course, rate=0.0, epochs=1)
     with ThreadPoolExecutor(course.threads) as pool:
         return mean(list(_freely(still, epoch, pool)))
 
@@ -179,19 +182,20 @@ def _freely(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[t
 
 
 def _in_order(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[tuple[float, int]]:
-    from foresay.kernels.word_vectors.walk import walk_together
+    from foresay.kernels.word_vectors.columns import walk_together
 
-    world, tables, threads = course.world, course.tables, course.threads
-    chunk, batch = course.batch
-    room = room_for(world.plan, course.width, chunk, batch, keep=True)
-    rooms = [room, *(beside(room) for _ in range(threads - 1))]
+    world, plan, batch = course.world, course.world.plan, course.at_once
+    threads = min(course.threads, BLOCKS)
+    blocks, shared = cut(course.tables, plan, batch), shared_room(plan, batch)
+    rooms = [own_room(plan) for _ in range(threads)]
     for stretch in range(course.stretches):
         text, size, key = course.kept(epoch, stretch)
-        rates, gate = course.rates(epoch, stretch), np.zeros(1, np.int64)
-        losses = np.zeros((-(-size // chunk), 2))
+        rates, gate = course.rates(epoch, stretch), lines(1, np.int64)
+        losses = np.zeros((-(-size // batch), 2))
 
         def one(n: int, text=text, size=size, key=key, rates=rates, gate=gate, losses=losses) -> None:
-            walk_together(text, size, world, tables, rooms[n], key, rates, batch, threads, n, gate, losses)
+            walk_together(text, size, world, blocks, shared, rooms[n], key, rates, threads, n, gate, losses)
 
         list(pool.map(one, range(threads)))
         yield math.fsum(losses[:, 0]), int(losses[:, 1].sum())
+    join(blocks, course.tables)

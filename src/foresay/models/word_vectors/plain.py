@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.kernels.word_vectors.plan import CHUNK, Room, Spelt, Text, room_for
+from foresay.kernels.word_vectors.plan import Room, Spelt, Text, room_for
 from foresay.models.word_vectors.learn import Course, Epoch, Tell, mean, said
 from foresay.models.word_vectors.objective import Negative, Objective, Softmax
 from foresay.models.word_vectors.predictor import CbowProduct, Predictor
@@ -77,7 +77,7 @@ def measure(course: Course, predictor: Predictor, objective: Objective) -> float
 def places_of(course: Course, epoch: int, stretch: int, objective: Objective) -> Iterator[tuple[float, Places]]:
     """Batches of places, each with how far it is in the stretch."""
     text, size, key = course.kept(epoch, stretch)
-    places = min(math.prod(course.batch), MOST)
+    places = min(course.at_once, MOST)
     for low in range(0, size, places):
         yield low / size, look_at(course, text, low, min(low + places, size), key, whole=isinstance(objective, Softmax))
 
@@ -88,9 +88,9 @@ def look_at(course: Course, text: Text, low: int, high: int, key: int, *, whole:
     from foresay.kernels.word_vectors.window import key_of, look_around, reach
 
     plan = course.world.plan
-    room: Room = room_for(plan._replace(most=max(plan.most, 3)), 16, chunks=-(-(high - low) // CHUNK))
+    room: Room = room_for(plan._replace(most=max(plan.most, 3)), 16, high - low)
     if not whole:
-        aim_all(text, course.world, low, high, key, room, 0)
+        aim_all(text, course.world, low, high, key, room.near, room.targets, room.sizes, 0)
     near = np.zeros((high - low, plan.before + plan.after), np.int64)
     counts, divisors = np.zeros(high - low, np.int64), np.ones(high - low)
     for place in range(low, high):
