@@ -77,7 +77,6 @@ def test_one_step_by_hand():
     trail = Trail()
     search = Beams(Beam(width=2), told(TREE), [[]], Limits(3), trail)
     assert search.totals.tolist() == [[0.0, NONE]]
-    search.made += 1
     search._extend()
     looked, chosen, ends = trail.steps[0]
     assert chosen.ids.tolist() == [[A, B]] and chosen.parents.tolist() == [[0, 0]]

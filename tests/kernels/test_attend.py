@@ -53,10 +53,13 @@ def test_threads_give_the_same(monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("window", [1 << 60, 2])
-def test_on_a_gpu(window):
-    """The newest slot comes beside the query and is written to its place."""
+@pytest.mark.parametrize("some", [2, 4, 64])
+def test_on_a_gpu(window, some, monkeypatch):
+    """The newest slot comes beside the query and is written to its place; slots in one part, and in several."""
+    from foresay.kernels import attend_triton
     from foresay.kernels.attend_triton import attend_and_keep
 
+    monkeypatch.setattr(attend_triton, "SLOTS", some)
     q, k, v, slots = given(torch.float64, window)
     rows, at, last = slots.rows.clone(), slots.at.clone(), slots.end - 1
     rows[:, last] = torch.arange(B)
@@ -67,7 +70,8 @@ def test_on_a_gpu(window):
     held = {"k": k.float().cuda(), "v": v.float().cuda()}
     new_k, new_v = held["k"][:, last].clone(), held["v"][:, last].clone()
     held["k"][:, last], held["v"][:, last] = 0, 0
-    found = attend_and_keep(q.float().cuda(), new_k, new_v, held, state, slots.position.cuda(), 0.4, window)
+    arrived = torch.zeros(B, N, dtype=torch.int32, device="cuda")
+    found = attend_and_keep(q.float().cuda(), new_k, new_v, held, state, slots.position.cuda(), 0.4, window, arrived)
     visible = slots.position >= slots.begun
     torch.testing.assert_close(found.cpu().double()[visible], expected[visible], rtol=1e-5, atol=1e-5)
     assert torch.equal(held["k"][:, last], new_k) and torch.equal(held["v"][:, last], new_v)

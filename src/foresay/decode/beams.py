@@ -14,6 +14,7 @@ from foresay.decode.best import largest
 from foresay.decode.generate import BLOCK, asks, padded
 from foresay.decode.graphed import Repeated, taken_over
 from foresay.decode.search import MARGIN, NEVER, Found, Limits, nothing_possible
+from foresay.kernels.switch import plain
 from foresay.text.tokens import STOP
 
 if TYPE_CHECKING:
@@ -80,44 +81,66 @@ class Beams:
         self.top = self.totals.new_full((self.rows, how.best), NONE)  # the best finished scores so far
         self.made, self.written = 0, torch.zeros(1, dtype=torch.long, device=model.device)  # steps, here and there
         self.told = Told.of(self.limits.length, self.totals)
+        self.next_ids, self.next_rows = torch.zeros(2, self.rows * live, dtype=torch.long, device=model.device)
+        lengths = torch.arange(self.limits.length + 2, dtype=torch.float64, device=model.device)
+        self.norms = lengths.clamp(min=1) ** how.alpha
+        self.kernels = self._kernels()
+
+    def _kernels(self) -> Any:
+        """Those for a GPU, where they know this search."""
+        usual = self.how.groups == 1 and not self.required and self.trail is None
+        if not usual or not self.totals.is_cuda or plain() or self.log_probs.dtype == torch.float64:
+            return None
+        from foresay.kernels import beam_triton  # there is no Triton without a GPU
+
+        few = max(self.how.width, self.how.best) <= beam_triton.MOST and self.how.width < self.log_probs.shape[1]
+        return beam_triton if few else None
 
     def run(self) -> tuple[list[list[Found]], list[bool]]:
         """The best of each prompt, and whether every choice on the way was clear."""
         device, length = self.totals.device, self.limits.length
         together = Repeated(self._whole, device) if device.type == "cuda" and self.trail is None else None
+        self._extend()
+        self.made = 1
         while self.made < length:
-            self.made += 1
-            if self.made == length or together is None:
-                self._extend()
-            else:
-                together()
-            if self.made == length:
-                break
             if together is None:
                 self._close()
+            else:
+                together()
             if asks(self.made - 1, device) and not self._lives():
                 break
             if together is None:
                 self._go_on()
+                self._extend()
+            self.made += 1
         cut = self.totals.masked_fill(~self.met.all(-1), NONE)  # of what is still live, all that is required is there
         if STOP in self.limits.required:
             cut = torch.full_like(cut, NONE)
         return self._results(self.how.normed(cut, self.made))
 
     def _whole(self) -> None:
-        self._extend()
         self._close()
         self._go_on()
+        self._extend()
 
     def _go_on(self) -> None:
         """The model reads what was chosen."""
-        ids, parents = (self.told.last(name, self.written - 1) for name in ("ids", "parents"))
-        state = self.model.reorder(self.state, (self.offsets + parents).flatten())
-        log_probs, state = self.model.step(ids.view(-1, 1), state)
-        self.log_probs, self.state = taken_over(self.log_probs, log_probs), taken_over(self.state, state)
+        state = self.model.reorder(self.state, self.next_rows)
+        self.log_probs, state = self.model.step(self.next_ids[:, None], state)
+        self.state = taken_over(self.state, state)
 
     def _extend(self) -> None:
-        """One step: each group in turn; what ends is noted, the best of the rest go on."""
+        """One step: what ends is noted, the best of the rest go on."""
+        if self.kernels is None:
+            self._extend_plainly()
+        else:
+            logs = self.log_probs.float() if self.how.temperature == 1.0 else self.how.warmed(self.log_probs)
+            own = (self.totals, self.sure, self.written, self.norms, [*self.told.__dict__.values()], self.never)
+            self.kernels.choose(logs, *own, STOP, self.limits.least, MARGIN, self.next_ids, self.next_rows)
+        self.written += 1
+
+    def _extend_plainly(self) -> None:
+        """Each group in turn."""
         log_probs = self.how.warmed(self.log_probs).index_fill(1, self.never, NONE).view(*self.totals.shape, -1)
         stops = log_probs[..., STOP].masked_fill(self.written < self.limits.least, NONE)
         log_probs[..., STOP] = NONE
@@ -137,9 +160,10 @@ class Beams:
         scores = self.how.normed(ended, self.written + 1)
         self.told.note(self.written, chosen, scores, stops)
         self.totals, self.met = taken_over(self.totals, chosen.totals), taken_over(self.met, chosen.met)
-        self.written += 1
+        self.next_ids = taken_over(self.next_ids, chosen.ids.flatten())
+        self.next_rows = taken_over(self.next_rows, (self.offsets + chosen.parents).flatten())
         if self.trail is not None:
-            self.trail.steps.append((joined(looked), chosen, Ends(self.made - 1, scores, stops)))
+            self.trail.steps.append((joined(looked), chosen, Ends(self.made, scores, stops)))
 
     def _candidates(self, log_probs: Tensor, slots: slice, loss: Tensor) -> tuple[Candidates, Tensor]:
         """The extensions of a group that may go on, and what they are ranked by: S less the loss, (B, C)."""
@@ -201,6 +225,10 @@ class Beams:
 
     def _close(self) -> None:
         """Ends the rows whose search is over."""
+        if self.kernels is not None:
+            own = (self.totals, self.top, self.sure, self.written, self.norms, self.told.scores)
+            self.kernels.close(*own, self.limits.length, self.how.until, MARGIN)
+            return
         scores = self.told.last("scores", self.written - 1)
         top = torch.cat([self.top, scores], 1).sort(dim=1, descending=True).values[:, : self.how.best]
         self.top = taken_over(self.top, top)

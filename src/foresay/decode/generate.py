@@ -84,9 +84,9 @@ def _write(
     told = on_step is not None or how.ends is not None or how.context is not None
     together = model.device.type == "cuda" and not told and how.length <= BLOCK
     rows = Rows(model if together else graphed(model), prompts, numbers, decoder, how, margin)
-    both = Repeated(rows.choose_and_go_on, rows.device)
+    both = Repeated(rows.go_on_and_choose, rows.device)
     for step in range(how.length):
-        if together:
+        if together and step:
             both()
         else:
             rows.choose()
@@ -120,7 +120,8 @@ class Rows:
 
     def choose(self) -> None:
         """The next symbol of every row that lives."""
-        log_probs = self.log_probs.index_fill(1, self.never, -torch.inf)
+        log_probs = self.log_probs
+        log_probs = (log_probs.index_fill_ if log_probs.is_cuda else log_probs.index_fill)(1, self.never, -torch.inf)
         noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
         chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
         self._note(chosen, log_probs.gather(1, chosen[:, None])[:, 0], clear)
@@ -141,9 +142,9 @@ class Rows:
         self.sizes += self.alive
         self.chosen.copy_(chosen)
 
-    def choose_and_go_on(self) -> None:
-        self.choose()
+    def go_on_and_choose(self) -> None:
         self.go_on()
+        self.choose()
 
     def go_on(self) -> None:
         """The model reads what was chosen."""
@@ -155,7 +156,7 @@ class Rows:
         else:
             ended = None if self.how.context is None else self.alive[:, None]  # a state must not pass the context
             log_probs, state = self.model.step(self.chosen[:, None], self.state, ended)
-        self.log_probs, self.state = taken_over(self.log_probs, log_probs), taken_over(self.state, state)
+        self.log_probs, self.state = log_probs, taken_over(self.state, state)
 
     def tell(self, on_step: Callable[[list[int]], None] | None, ends: Callable[[list[int]], bool] | None) -> None:
         """Calls those who want to know."""

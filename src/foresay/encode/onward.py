@@ -1,6 +1,6 @@
 """One step of a Transformer on a GPU, with room in its cache: nothing is asked of the device, so it can be a graph.
 
-Blocks as GPT-2's go through kernels of their own: six a block for one row, eight for several, and more of torch's
+Blocks as GPT-2's go through kernels of their own: five a block for one row, seven for several, and more of torch's
 products for many. Others go through the block itself.
 """
 
@@ -42,9 +42,13 @@ def go_on(
     state["at"].index_copy_(1, slot, position if mask is None else position.where(mask, cache.EMPTY))
     state["rows"].index_copy_(1, slot, torch.arange(len(x), device=x.device)[:, None])
 
+    heads = encoder.blocks[0].attention.heads
+    arrived = torch.zeros(len(encoder.blocks), len(x), heads, dtype=torch.int32, device=x.device)
+
     def look(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         scale = encoder.blocks[layer].attention.scale
-        return attend_and_keep(q, k, v, state[str(layer)], state, position[:, 0], scale, window).flatten(1)
+        own = (state[str(layer)], state, position[:, 0], scale, window, arrived[layer])
+        return attend_and_keep(q, k, v, *own).flatten(1)
 
     if turns is not None or memories[0] is not None or not is_usual(encoder, x):
         outputs = _through_blocks(encoder, x, turns, look, memories)

@@ -1,0 +1,57 @@
+"""A step of beam search by kernels against the plain one, on a GPU: the same sequences, scores and doubts."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from foresay.decode.beam import Beam
+from foresay.decode.beams import Beams
+from foresay.decode.search import Limits
+from foresay.text.tokens import STOP
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
+
+
+class Table:
+    """A bigram with some impossible pairs; its state counts the steps."""
+
+    steady, device = False, torch.device("cuda", 0)
+
+    def __init__(self, vocabulary: int, seed: int):
+        generator = torch.Generator().manual_seed(seed)
+        scores = 2 * torch.randn(vocabulary, vocabulary, generator=generator)
+        scores[torch.rand(vocabulary, vocabulary, generator=generator) < 0.3] = -torch.inf
+        scores[:, STOP] = -1.0
+        self.table = scores.log_softmax(1).cuda()
+
+    def begin(self, rows, condition=None, capacity=None):
+        return {"steps": torch.zeros(rows, dtype=torch.long, device="cuda")}
+
+    def step(self, ids, state, mask=None):
+        return self.table[ids[:, -1]], {"steps": state["steps"] + 1}
+
+    def reorder(self, state, rows):
+        return {"steps": state["steps"][rows]}
+
+
+@pytest.mark.parametrize("until", ["sure", "number", "length"])
+@pytest.mark.parametrize(("width", "best", "alpha", "temperature"), [(1, 1, 0, 1), (2, 2, 0.7, 1), (5, 3, 1.0, 0.6)])
+@pytest.mark.parametrize(("vocabulary", "length"), [(8, 1), (20, 7), (3000, 12)])
+def test_kernels_equal_plain(until, width, best, alpha, temperature, vocabulary, length, monkeypatch):
+    how = Beam(width=width, best=best, alpha=alpha, until=until, temperature=temperature)
+    limits = Limits(length, least=min(length, 2), banned=(7,))
+    prompts = [[5], [6], [vocabulary - 1]]
+    fast = Beams(how, Table(vocabulary, width), prompts, limits, None)
+    assert fast.kernels is not None
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    slow = Beams(how, Table(vocabulary, width), prompts, limits, None)
+    assert slow.kernels is None
+    expected, sure = slow.run()
+    monkeypatch.delenv("FORESAY_PLAIN")
+    found, as_sure = fast.run()
+    assert as_sure == sure
+    for mine, others in zip(found, expected, strict=True):
+        assert [(one.ids, one.finished) for one in mine] == [(one.ids, one.finished) for one in others]
+        assert [one.score for one in mine] == pytest.approx([one.score for one in others], rel=1e-12)
+        assert [one.log_probs for one in mine] == [one.log_probs for one in others]
