@@ -22,7 +22,7 @@ class Table:
         generator = torch.Generator().manual_seed(seed)
         scores = 2 * torch.randn(vocabulary, vocabulary, generator=generator)
         scores[torch.rand(vocabulary, vocabulary, generator=generator) < 0.3] = -torch.inf
-        scores[:, STOP] = -1.0
+        scores[:, [STOP, 5]] = -1.0  # something can follow everything
         self.table = scores.log_softmax(1).cuda()
 
     def begin(self, rows, condition=None, capacity=None):

@@ -28,6 +28,7 @@ from foresay.kernels.early_triton import after_the_one_before, early_on
 ACTS = {"none": 0, "relu": 1, "gelu": 2, "gelu-tanh": 3}
 AT_ONCE = 8192  # weights that a program for one row holds
 OUTS, PIECE = 32, 256  # outputs of a program for several rows, and numbers of a row at a time
+WARPS = 4
 ENOUGH = 96  # programs that keep a GPU busy
 FEW, SEVERAL = 8, 64  # rows
 
@@ -75,10 +76,10 @@ def _piece_of(weight, o, real, first, end, width, piece: tl.constexpr):
 
 
 @triton.jit
-def _add_piece(total, x, w, r, there, first, width, piece: tl.constexpr):
+def _rows_of(x, r, there, first, width, piece: tl.constexpr):
+    """Some columns of x (B, piece)."""
     k = first + tl.arange(0, piece)
-    a = tl.load(x + r[:, None] * width + k[None, :], mask=there[:, None] & (k < width)[None, :], other=0.0)
-    return tl.dot(a, w, total)
+    return tl.load(x + r[:, None] * width + k[None, :], mask=there[:, None] & (k < width)[None, :], other=0.0)
 
 
 @triton.jit
@@ -99,23 +100,28 @@ def _product(
         w2 = _piece_of(weight, o, real, first + 2 * piece, end, width, piece)
     b = tl.load(bias + o, mask=real & biased & (split == 0), other=0.0).to(tl.float32)
     after_the_one_before(early)
-    total = tl.zeros((row_block, out_block), tl.float32) + b[None, :]
-    total = _add_piece(total, x, w0, r, there, first, width, piece)
+    x0 = _rows_of(x, r, there, first, width, piece)  # all are asked for before the first is waited for
+    x1, x2 = x0, x0
     if pieces > 1:
-        total = _add_piece(total, x, w1, r, there, first + piece, width, piece)
+        x1 = _rows_of(x, r, there, first + piece, width, piece)
     if pieces > 2:
-        total = _add_piece(total, x, w2, r, there, first + 2 * piece, width, piece)
+        x2 = _rows_of(x, r, there, first + 2 * piece, width, piece)
+    total = tl.zeros((row_block, out_block), tl.float32) + b[None, :]
+    total = tl.dot(x0, w0, total)
+    if pieces > 1:
+        total = tl.dot(x1, w1, total)
+    if pieces > 2:
+        total = tl.dot(x2, w2, total)
     for begin in range(first + 3 * piece, end, piece):
         w = _piece_of(weight, o, real, begin, end, width, piece)
-        total = _add_piece(total, x, w, r, there, begin, width, piece)
+        total = tl.dot(_rows_of(x, r, there, begin, width, piece), w, total)
     to = (split * rows + r[:, None]) * outs + o[None, :]
     tl.store(y + to, _active(total, act), mask=there[:, None] & real[None, :])
 
 
 @triton.jit
 def _add_norm(
-    x, y, gain, shift, total, normed, width, eps, parts, added: tl.constexpr, whole: tl.constexpr,
-    early: tl.constexpr,
+    x, y, gain, shift, total, normed, width, eps, parts: tl.constexpr, whole: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
     row, k = tl.program_id(0), tl.arange(0, whole)
     within = k < width
@@ -123,10 +129,10 @@ def _add_norm(
     s = tl.load(shift + k, mask=within, other=0.0).to(tl.float32)
     after_the_one_before(early)
     one = tl.load(x + row * width + k, mask=within, other=0.0).to(tl.float32)
-    if added:
-        for part in range(parts):
-            at = (part * tl.num_programs(0) + row) * width + k
-            one += tl.load(y + at, mask=within, other=0.0).to(tl.float32)
+    for part in tl.static_range(parts):
+        at = (part * tl.num_programs(0) + row) * width + k
+        one += tl.load(y + at, mask=within, other=0.0).to(tl.float32)
+    if parts > 0:
         tl.store(total + row * width + k, one, mask=within)
     off = tl.where(within, one - tl.sum(one, 0) / width, 0.0)
     one = off * tl.rsqrt(tl.sum(off * off, 0) / width + eps)
@@ -173,7 +179,7 @@ def product(x: Tensor, layer: nn.Linear, act: str = "none", *, parts: bool = Fal
     launch[(blocks, number)](
         x, weight, weight if layer.bias is None else layer.bias, y, rows, width, outs, deep, ACTS[act],
         layer.bias is not None, max(triton.next_power_of_2(rows), 16), OUTS, PIECE,
-        min(triton.cdiv(deep, PIECE), 3), num_warps=4, **early_on(x.device),
+        min(triton.cdiv(deep, PIECE), 3), num_warps=WARPS, **early_on(x.device),
     )  # fmt: skip
     return y if parts else y[0]
 
@@ -181,10 +187,10 @@ def product(x: Tensor, layer: nn.Linear, act: str = "none", *, parts: bool = Fal
 def add_norm(x: Tensor, y: Tensor | None, norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
     """x + y, or x where there is no y, and LayerNorm of it; y may be in parts (P, B, H)."""
     total, normed = x if y is None else torch.empty_like(x), torch.empty_like(x)
-    whole, parts = triton.next_power_of_2(x.shape[1]), len(y) if y is not None and y.ndim == 3 else 1
+    whole, parts = triton.next_power_of_2(x.shape[1]), 0 if y is None else len(y) if y.ndim == 3 else 1
     launch: Any = _add_norm
     launch[(len(x),)](
-        x, x if y is None else y, norm.weight, norm.bias, total, normed, x.shape[1], norm.eps, parts, y is not None,
-        whole, num_warps=4, **early_on(x.device),
+        x, x if y is None else y, norm.weight, norm.bias, total, normed, x.shape[1], norm.eps, parts, whole,
+        num_warps=4, **early_on(x.device),
     )  # fmt: skip
     return total, normed
