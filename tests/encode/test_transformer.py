@@ -208,7 +208,9 @@ def test_dense_shortcuts_read_all_layers_below():
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("few", [8, 2])
-@pytest.mark.parametrize("settings", [{}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"positions": "learnt"}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}]
+)
 def test_steps_on_a_gpu_equal_one_pass(settings, few, monkeypatch):
     from foresay.kernels import thin_triton
 

@@ -32,17 +32,21 @@ def test_argmax_takes_the_lowest_of_equals(rows, width, dtype):
     assert places.tolist() == [0, 0] and (found == -torch.inf).all()
 
 
-def test_note():
+@pytest.mark.parametrize("asked", [True, False])
+def test_note(asked):
     """By row: goes on; unclear; nothing can follow; <stop>; had ended before."""
     from foresay.kernels.choose_triton import note
 
-    chosen, value = torch.tensor([3, 7, 7, 1, 9]), torch.tensor([0.0, 0.0, -torch.inf, 0.0, 0.0])
+    chosen, logs = torch.tensor([3, 7, 7, 1, 9]), torch.zeros(5, 10)
+    logs[2, 7] = -torch.inf
     clear, alive = torch.tensor([1, 0, 1, 1, 0]).bool(), torch.tensor([1, 1, 1, 1, 0]).bool()
     sure, sizes = torch.ones(5, dtype=torch.bool), torch.tensor([1, 2, 3, 0, 2])
-    texts, last = torch.zeros(5, 4, dtype=torch.long), torch.zeros(5, dtype=torch.long)
-    given = [t.cuda() for t in (chosen, value, clear, alive, sure, texts, sizes, last)]
+    texts, last, step = torch.zeros(5, 4, dtype=torch.long), torch.zeros(5, dtype=torch.long), torch.tensor(3)
+    given = [t.cuda() for t in (chosen, logs, clear, alive, sure, texts, sizes, last, step)]
+    if not asked:
+        given[2] = None
     note(*given, 1, 0)
-    alive, sure, texts, sizes, last = (t.tolist() for t in given[3:])
-    assert alive == [True, True, False, False, False] and sure == [True, False, True, True, True]
+    alive, sure, texts, sizes, last, step = (t.tolist() for t in given[3:])
+    assert alive == [True, True, False, False, False] and sure == [True, not asked, True, True, True]
     assert texts == [[0, 3, 0, 0], [0, 0, 7, 0], [0] * 4, [0] * 4, [0] * 4]
-    assert sizes == [2, 3, 3, 0, 2] and last == chosen.tolist()
+    assert sizes == [2, 3, 3, 0, 2] and last == chosen.tolist() and step == 4

@@ -124,17 +124,19 @@ class Rows:
         log_probs = (log_probs.index_fill_ if log_probs.is_cuda else log_probs.index_fill)(1, self.never, -torch.inf)
         noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
         chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
-        self._note(chosen, log_probs.gather(1, chosen[:, None])[:, 0], clear)
-        self.step += 1
+        self._note(chosen, log_probs, clear if self.margin else None)
 
-    def _note(self, chosen: Tensor, log_prob: Tensor, clear: Tensor) -> None:
+    def _note(self, chosen: Tensor, log_probs: Tensor, clear: Tensor | None) -> None:
         """Goes to the texts; where nothing can follow, a text ends too."""
         if chosen.is_cuda and not plain():
             from foresay.kernels import choose_triton  # there is no Triton without a GPU
 
-            own = (self.alive, self.sure, self.texts, self.sizes, self.chosen)
-            choose_triton.note(chosen, log_prob, clear, *own, STOP, PAD)
+            own = (self.alive, self.sure, self.texts, self.sizes, self.chosen, self.step)
+            choose_triton.note(chosen, log_probs, clear, *own, STOP, PAD)
             return
+        self.step += 1
+        log_prob = log_probs.gather(1, chosen[:, None])[:, 0]
+        clear = torch.ones_like(self.alive) if clear is None else clear
         self.sure &= clear | ~self.alive
         self.alive &= (chosen != STOP) & (log_prob > -torch.inf)
         place = self.sizes.clamp(max=self.texts.shape[1] - 1)[:, None]

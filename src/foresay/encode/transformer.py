@@ -129,16 +129,20 @@ class Transformer(Encoder):
         memory: Sequence[Memory] | None = None,
     ) -> tuple[list[Tensor], State]:
         """Every block's output, and the state after."""
+        before, roomy = self._begin(x) if state is None else state, state is not None and "rows" in state
+        roomy = roomy and onward.can_go_on(x)
+        if roomy and mask is None and starts is None and memory is None and onward.is_usual(self, x):
+            return onward.step(self, x, before, FAR)
         memories = memory or [None] * len(self.blocks)
-        before = self._begin(x) if state is None else state
         position, begun = cache.places(x.shape[1], mask, before, starts)
         alike = slice(1 if state is None and mask is None and starts is None else None)  # all rows have the same places
         x = F.dropout(self.widen(x) + self.positions((position - begun)[alike]), self.dropout, self.training)
         dtype = half_on_gpu(x)
         x = x if dtype is None else x.to(dtype)
-        if "rows" in before and onward.can_go_on(x):
+        if roomy:
             outputs, after = onward.go_on(self, x, position, mask, before, FAR, memories)
-        elif "rows" in before:
+            return outputs if mask is None else [y.masked_fill(~mask[:, :, None], 0) for y in outputs], after
+        if "rows" in before:
             outputs, after = self._go_on(x, position, begun, mask, before, memories)
         else:
             after = cache.extended(before, position, begun, mask)

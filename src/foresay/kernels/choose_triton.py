@@ -72,16 +72,17 @@ def _first(best, places, chosen, value, pieces, most: tl.constexpr, early: tl.co
 
 @triton.jit
 def _note(
-    chosen, value, clear, alive, sure, texts, sizes, last, width, stop, pad, rows, block: tl.constexpr,
-    early: tl.constexpr,
+    chosen, logs, clear, alive, sure, texts, sizes, last, step, vocabulary, width, stop, pad, rows,
+    asked: tl.constexpr, block: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
     b = tl.program_id(0) * block + tl.arange(0, block)
     real = b < rows
     after_the_one_before(early)
     id, lived = tl.load(chosen + b, mask=real, other=0), tl.load(alive + b, mask=real, other=0) != 0
-    is_clear, was_sure = tl.load(clear + b, mask=real, other=0) != 0, tl.load(sure + b, mask=real, other=0) != 0
-    possible = tl.load(value + b, mask=real, other=0.0) > -float("inf")
-    tl.store(sure + b, was_sure & (is_clear | ~lived), mask=real)
+    possible = tl.load(logs + b.to(tl.int64) * vocabulary + id, mask=real, other=0.0) > -float("inf")
+    if asked:
+        is_clear, was_sure = tl.load(clear + b, mask=real, other=0) != 0, tl.load(sure + b, mask=real, other=0) != 0
+        tl.store(sure + b, was_sure & (is_clear | ~lived), mask=real)
     lives = lived & (id != stop) & possible  # where nothing can follow, a text ends too
     size = tl.load(sizes + b, mask=real, other=0)
     place = tl.minimum(size, width - 1)
@@ -89,6 +90,8 @@ def _note(
     tl.store(alive + b, lives, mask=real)
     tl.store(sizes + b, size + lives.to(tl.int64), mask=real)
     tl.store(last + b, id, mask=real)
+    if tl.program_id(0) == 0:
+        tl.store(step, tl.load(step) + 1)
 
 
 def log_softmax(z: Tensor) -> Tensor:
@@ -122,12 +125,13 @@ def argmax(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def note(
-    chosen: Tensor, value: Tensor, clear: Tensor, alive: Tensor, sure: Tensor, texts: Tensor, sizes: Tensor,
-    last: Tensor, stop: int, pad: int,
+    chosen: Tensor, logs: Tensor, clear: Tensor | None, alive: Tensor, sure: Tensor, texts: Tensor, sizes: Tensor,
+    last: Tensor, step: Tensor, stop: int, pad: int,
 ) -> None:  # fmt: skip
-    """Each row's `chosen` goes to its text, and to `last`; rows end with <stop>, or where its `value` is -inf."""
+    """Each row's `chosen` goes to its text, and to `last`; rows end with <stop>, or where its log P is -inf. `clear` is
+    None where all are."""
     launch: Any = _note
     launch[(triton.cdiv(len(chosen), 64),)](
-        chosen, value, clear, alive, sure, texts, sizes, last, texts.shape[1], stop, pad, len(chosen), 64,
-        num_warps=2, **early_on(chosen.device),
+        chosen, logs, chosen if clear is None else clear, alive, sure, texts, sizes, last, step, logs.shape[1],
+        texts.shape[1], stop, pad, len(chosen), clear is not None, 64, num_warps=2, **early_on(chosen.device),
     )  # fmt: skip

@@ -106,12 +106,11 @@ def _product(
         x1 = _rows_of(x, r, there, first + piece, width, piece)
     if pieces > 2:
         x2 = _rows_of(x, r, there, first + 2 * piece, width, piece)
-    total = tl.zeros((row_block, out_block), tl.float32) + b[None, :]
-    total = tl.dot(x0, w0, total)
-    if pieces > 1:
-        total = tl.dot(x1, w1, total)
+    total = tl.dot(x0, w0, tl.zeros((row_block, out_block), tl.float32) + b[None, :])
+    if pieces > 1:  # sums of their own: no product waits for the one before
+        total += tl.dot(x1, w1, tl.zeros((row_block, out_block), tl.float32))
     if pieces > 2:
-        total = tl.dot(x2, w2, total)
+        total += tl.dot(x2, w2, tl.zeros((row_block, out_block), tl.float32))
     for begin in range(first + 3 * piece, end, piece):
         w = _piece_of(weight, o, real, begin, end, width, piece)
         total = tl.dot(_rows_of(x, r, there, begin, width, piece), w, total)
