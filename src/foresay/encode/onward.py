@@ -1,7 +1,7 @@
 """One step of a Transformer on a GPU, with room in its cache: nothing is asked of the device, so it can be a graph.
 
-Blocks as GPT-2's go through kernels of their own: five a block for up to 64 rows, and torch's products for
-more. Others, and turned queries and keys, go through the block itself.
+Blocks as GPT-2's go through kernels of their own: five a block for one row, seven for several, and more of torch's
+products for many. Others, and turned queries and keys, go through the block itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from foresay.kernels.switch import in_graph, plain
 if TYPE_CHECKING:
     from foresay.encode.block import Block, Memory
     from foresay.encode.transformer import Transformer
-    from foresay.kernels.thin_triton import Stream
 
 Look = Callable[[int, Tensor, Tensor, Tensor], Tensor]  # layer, q (B, N, d), k and v (B, G, d) -> (B, N d)
 
@@ -63,7 +62,7 @@ def is_usual(encoder: Transformer, x: Tensor) -> bool:
 def step(encoder: Transformer, x: Tensor, state: State, window: int) -> tuple[list[Tensor], State]:
     """As `go_on`, of usual blocks, by kernels of their own; x (B, 1, H) without its positions."""
     from foresay.kernels.enter_triton import enter  # there is no Triton without a GPU
-    from foresay.kernels.thin_triton import OUTS, Stream, few, several
+    from foresay.kernels.thin_triton import few
 
     state, first = _with_a_slot(state), cast("Any", encoder.blocks[0])
     table, heads, x = None, first.attention.heads, encoder.widen(x)
@@ -71,18 +70,9 @@ def step(encoder: Transformer, x: Tensor, state: State, window: int) -> tuple[li
         table = encoder.positions.table
     else:
         x = x + encoder.positions((state["position"] - state["begun"])[:, None]).to(x.dtype)
-    size, layers = x.shape[2], len(encoder.blocks)
-    shared = 2 * -(-size // OUTS)  # sums of a block that programs share
-    made = enter(x[:, 0].contiguous(), table, first.norm_attention, state, layers * (len(x) * heads + shared))
-    arrived, rest = made.counters[: layers * len(x) * heads], made.counters[layers * len(x) * heads :]
-    look = _looking(encoder, state, state["position"], window, arrived.view(layers, len(x), heads))
-    if few(made.stream):
-        outputs = _few(encoder, made.stream, made.normed, look)
-    elif several(made.stream, size, first.attention.qkv.out_features, first.dense.rise.out_features):
-        sums = rest[: layers * shared].view(layers, 2, -1)
-        outputs = _several(encoder, Stream(made.stream, made.seen), look, sums)
-    else:
-        outputs = _many(encoder, made.stream, made.normed, look)
+    made = enter(x[:, 0].contiguous(), table, first.norm_attention, state, len(encoder.blocks), heads)
+    look = _looking(encoder, state, state["position"], window, made.arrived)
+    outputs = (_few if few(made.stream) else _many)(encoder, made.stream, made.normed, look)
     return [y[:, None] for y in outputs], state | {"position": made.position, "used": made.used}
 
 
@@ -116,32 +106,22 @@ def _few(encoder: Transformer, x: Tensor, normed: Tensor, look: Look) -> list[Te
     return [*outputs[:-1], add_norm(x, None, cast("Any", encoder.norm))[1]]
 
 
-def _several(encoder: Transformer, stream: Stream, look: Look, sums: Tensor) -> list[Tensor]:
-    from foresay.kernels.thin_triton import add_norm, added, product
-
-    outputs = []
-    for layer, block in enumerate(encoder.blocks):
-        parts: Any = block
-        dense = block.dense
-        mixed = look(layer, *_parted(block, product(stream, parts.attention.qkv, norm=parts.norm_attention)))
-        stream = added(mixed, parts.attention.join, stream.x, sums[layer, 0])
-        hidden = product(stream, dense.rise, dense.activation, parts.norm_dense)
-        stream = added(hidden, dense.fall, stream.x, sums[layer, 1])
-        outputs.append(stream.x)
-    return [*outputs[:-1], add_norm(stream.x, None, cast("Any", encoder.norm))[1]]
-
-
 def _many(encoder: Transformer, x: Tensor, normed: Tensor, look: Look) -> list[Tensor]:
-    from foresay.kernels.thin_triton import add_norm
+    from foresay.kernels.thin_triton import add_norm, product, several
 
-    outputs = []
+    thin, outputs = several(x), []
     for layer, block in enumerate(encoder.blocks):
         parts: Any = block
         last = layer + 1 == len(encoder.blocks)
         after: Any = encoder.norm if last else encoder.blocks[layer + 1].norm_attention
-        mixed = look(layer, *_parted(block, parts.attention.qkv(normed)))
-        x, normed = add_norm(x, parts.attention.join(mixed), parts.norm_dense)
-        x, normed = add_norm(x, block.dense(normed), after)
+        qkv, join, dense = parts.attention.qkv, parts.attention.join, block.dense
+        mixed = look(layer, *_parted(block, product(normed, qkv) if thin else qkv(normed)))
+        x, normed = add_norm(x, product(mixed, join, parts=True) if thin else join(mixed), parts.norm_dense)
+        if thin:
+            y = product(product(normed, dense.rise, dense.activation), dense.fall, parts=True)
+        else:
+            y = dense(normed)
+        x, normed = add_norm(x, y, after)
         outputs.append(x)
     return [*outputs[:-1], normed]
 
