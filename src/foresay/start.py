@@ -34,6 +34,7 @@ from foresay.data.tag_set import TagSet
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.models.classifier import Classifier
 from foresay.models.labelling import Labelling
 from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.tagging import Tagging
@@ -45,6 +46,7 @@ from foresay.text.tokens import SPECIALS, Tokens
 from foresay.train import folder as folders
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
+from foresay.train.calibrate import calibrate
 from foresay.train.choose import Text, choose_for
 from foresay.train.loop import Trainer
 from foresay.train.measure import check_positions, measure_on
@@ -254,6 +256,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(f"resumed at step {trainer.counters.step}")
     trainer.run()
     best, counters = trainer.take_best(), trainer.counters
+    if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
+        found = calibrate(model, recipe.train.batches, prepared.valid)
+        watch.note(f"calibrated on the validation text: scores are divided by {found:.3f}")
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)
