@@ -81,10 +81,12 @@ class Classifier(Labelling):
         super().restore(first | tensors, source)
 
     def scores(self, batch: Batch) -> Tensor:
-        y = self.embedding(batch)
-        if self.encoder is not None:
-            y = self.encoder(y, batch.mask)[0]
+        return self.read(self.embedding(batch), batch.mask)
+
+    def read(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """z (B, C) of the vectors of words x (B, T, D)."""
+        y = x if self.encoder is None else self.encoder(x, mask)[0]
         if self.over == "features":
-            return self.classes(F.dropout(self.pool(y, batch.mask), self.dropout, self.training))
+            return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))
-        return self.pool(z if self.labels.several else z.log_softmax(2), batch.mask)
+        return self.pool(z if self.labels.several else z.log_softmax(2), mask)
