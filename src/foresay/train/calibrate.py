@@ -2,7 +2,8 @@
 
     t = argmin_t mean_n -log P(label_n | z_n / t)
 
-In 1 / t the loss is convex: its slope, the mean of (P - label) . z, has one zero, which is searched by halving.
+In 1 / t the loss is convex: its slope, the sum of (P - label) . z, has one zero, which is searched by halving. Where
+every answer is right, or most are wrong, there is none: the temperature stays 1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling
 from foresay.train.classified import scores_of
 
-HOTTEST = 100.0  # where every answer is right, or wrong, there is no best temperature: the search ends here
+HOTTEST = 100.0  # the search is from 1 / this to this
 HALVINGS = 60
 
 
@@ -33,10 +34,17 @@ def calibrate(model: Labelling, batches: Batches, shards: Shards) -> float:
 
 def best_temperature(z: Tensor, labels: Tensor, several: bool = False) -> float:
     """The temperature under which labels (N, C) of 0 and 1 are most probable, given scores z (N, C)."""
-    low, high = -math.log(HOTTEST), math.log(HOTTEST)  # of log(1 / t)
+
+    def slope(log_inverse: float) -> float:
+        scaled = z * math.exp(log_inverse)
+        p = scaled.sigmoid() if several else scaled.softmax(1)
+        return float(torch.sum((p - labels) * z))
+
+    low, high = -math.log(HOTTEST), math.log(HOTTEST)
+    right = ((z > 0) == (labels > 0)).all() if several else (z.argmax(1) == labels.argmax(1)).all()
+    if right or slope(low) > 0:
+        return 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        scaled = z * math.exp(middle)
-        p = scaled.sigmoid() if several else scaled.softmax(1)
-        low, high = (low, middle) if float(torch.sum((p - labels) * z)) > 0 else (middle, high)
+        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
     return math.exp(-(low + high) / 2)
