@@ -37,6 +37,7 @@ ORDER += [
     "models",
     "train",
     "results",
+    "measuring",
     "translate",
     "tag",
     "classify",

@@ -102,7 +102,7 @@ def test_dialogue_beats_the_guess_and_writes_nothing_when_it_is_measured(tmp_pat
     (tmp_path / "play.txt").write_text("\n".join(lines), "utf-8")
     words = ["data.train=play.txt", "train.steps=40", "tokens.size=300", *SHORT]
     run: Any = start.train("dialogue", words, out=tmp_path / "run", device="cpu", watch=Watch())
-    sides = {part: [target for _, _, target in run.recipe.data.pairs(part, 1)] for part in ("train", "valid")}
+    sides = {part: [target for _, _, target in run.recipe.data.rows(part, 1)] for part in ("train", "valid")}
     assert run.evaluate().loss < 0.7 * guess(run.tokens, sides["train"], sides["valid"])
     judged = run.judge()
     assert judged.overlap is None and "perplexity" in judged.as_dict() and "exact" not in judged.as_dict()

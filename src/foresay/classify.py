@@ -1,37 +1,27 @@
-"""What a run of a classifier does: `predict`, and `evaluate` by its labels."""
+"""What a run of a classifier does: `predict`, and what `evaluate` reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from foresay.data.batch import Batch
 from foresay.data.labels import Labels
-from foresay.data.pair_batches import padded
-from foresay.data.prepare import prepare
+from foresay.data.row_batches import padded
 from foresay.errors import UserError
+from foresay.measuring import Measuring
 from foresay.models.labelling import Labelling
 from foresay.parts import fits
-from foresay.recipe import Recipe
-from foresay.text.tokens import Tokens
-from foresay.train.classified import classify
-from foresay.train.resume import own_prepared
 
 AT_ONCE = 64  # texts read together
 Prediction = tuple[str | tuple[str, ...], dict[str, float]]
 
 
-class Classifying:
+class Classifying(Measuring):
     """Mixed into a run whose model gives labels to texts."""
-
-    folder: Path
-    recipe: Recipe
-    tokens: Tokens
-    model: Any
 
     @torch.inference_mode()
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
@@ -59,29 +49,9 @@ class Classifying:
             return tuple(name for name in names if shares[name] >= 0.5), shares
         return max(names, key=lambda name: shares[name]), shares
 
-    def evaluate(
-        self,
-        data: str | None = None,
-        *,
-        split: str = "valid",
-        limit: int | None = None,
-        encoding: str | None = None,
-        rows: int | None = None,
-    ) -> Any:
-        """A `Classified`, of the run's own held-out texts (`valid` or `test`) or of another table."""
-        if split not in ("valid", "test"):
-            raise UserError(f"split={split!r}; allowed: valid, test")
-        if rows is not None:
-            raise UserError(f"rows={rows}, but only streams are read in rows; leave it out")
-        if data is None:
-            prepared = own_prepared(self.folder, self.recipe)
-            shards = prepared.valid if split == "valid" else prepared.test
-        else:
-            read = self.recipe.data.read
-            corpus = Labels(str(data), share=0.0, read=replace(read, encoding=encoding or read.encoding))
-            corpus.known = self.model.labels
-            prepared = prepare(corpus, self.tokens, self.recipe.seed, learnt=True)
-            shards = {"valid": prepared.valid, "test": prepared.test}[split] or prepared.train
-        if shards is None:
-            raise UserError(f"the run has no {split} texts; give data.{split} in its recipe, or a table to measure on")
-        return classify(self.model, self.recipe.train.batches, shards, limit=limit)
+    def _corpus(self, data: Any, split: str, encoding: str | None) -> Labels:
+        """Another table, read as the run's was and held to its labels."""
+        read = self.recipe.data.read
+        corpus = Labels(str(data), share=0.0, read=replace(read, encoding=encoding or read.encoding))
+        corpus.known = self.model.labels
+        return corpus

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,8 @@ import torch
 from torch import Tensor
 
 from foresay.classify import Classifying
-from foresay.data.corpus import Corpus
 from foresay.data.label_shards import LabelSet
-from foresay.data.places import own_part
-from foresay.data.prepare import SOURCE, prepare
+from foresay.data.prepare import SOURCE
 from foresay.data.tag_set import open_tags
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
@@ -36,27 +33,27 @@ from foresay.decode.search import Limits, Search
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.measuring import Measuring
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
 from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
-from foresay.parts import Amount, Count, Size, fits, make
+from foresay.parts import Amount, Count, fits, make
 from foresay.recipe import Recipe
 from foresay.results import Scored, Written
 from foresay.tag import TagUsing
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
 from foresay.train import checkpoint
-from foresay.train.evaluate import Measured, evaluate, perplexity
+from foresay.train.evaluate import perplexity
 from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
-from foresay.train.resume import own_prepared
 from foresay.translate import Length, Number, Translating, texts_of
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
 
-class Run:
+class Run(Measuring):
     """A model, its tokeniser and its recipe."""
 
     def __init__(self, folder: Path, recipe: Recipe, tokens: Tokens, model: Task):
@@ -74,14 +71,6 @@ class Run:
     def ends_count(self) -> bool:
         """Whether a text given to `score` ends with <stop>: it does where the run was trained on lines."""
         return self.recipe.data.unit == "line"
-
-    def _must_be_sequence(self) -> None:
-        if not self.model.sequence:
-            name = self.recipe.task.part_name
-            use = "foresay predict" if self.model.reads in ("tags", "labels") else "foresay words"
-            raise UserError(
-                f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
-            )
 
     def _must_write(self) -> None:
         self._must_be_sequence()
@@ -137,38 +126,6 @@ class Run:
         if not tokens:
             raise UserError("the text has no tokens; give at least one")
         return perplexity(math.fsum(s.nats for s in scored) / tokens)
-
-    def evaluate(
-        self,
-        data: str | None = None,
-        *,
-        split: str = "valid",
-        limit: int | None = None,
-        encoding: str | None = None,
-        rows: int | None = None,
-    ) -> Measured:
-        """Loss, perplexity and bits on the run's own held-out text (`valid` or `test`), or on another text.
-
-        Another text is read as the run's was, in `encoding` where that is given; of one with splits, `split` is taken.
-        A stream is read in as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state
-        through the whole text.
-        """
-        self._must_be_sequence()
-        if split not in ("valid", "test"):
-            raise UserError(f"split={split!r}; allowed: valid, test")
-        recipe = self.recipe
-        if data is not None:
-            read = replace(recipe.data.read, duplicates="count", encoding=encoding or recipe.data.read.encoding)
-            place = str(own_part("data", data, split))
-            corpus = Corpus(train=place, unit=recipe.data.unit, share=0.0, read=read)
-            shards = prepare(corpus, self.tokens, recipe.seed, learnt=True).train
-        else:
-            prepared = own_prepared(self.folder, recipe)
-            shards = prepared.valid if split == "valid" else prepared.test
-        if shards is None:
-            raise UserError(f"the run has no {split} text; give data.{split} in its recipe, or a text to measure on")
-        batches = recipe.train.batches if rows is None else recipe.train.batches.in_rows(fits(Size, rows, "rows"))
-        return evaluate(self.model, batches, shards, limit=limit)
 
     def generate(
         self,
@@ -314,8 +271,8 @@ class Run:
         self.model.eval()
         state = self.model.begin(1) if state is None else state
         ids = torch.tensor([self.tokens.encode(text).tolist()], dtype=torch.long, device=self.model.device)
-        log_probs, state = self.model.step(ids.view(1, -1), state)
-        return log_probs[0], state
+        log_probs, after = self.model.step(ids.view(1, -1), state)
+        return log_probs[0], after
 
     @torch.inference_mode()
     def expect(self, before: str, after: str = "") -> Tensor:

@@ -31,10 +31,10 @@ from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
-from foresay.data.tag_shards import TagShards
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.models.classifier import Classifier
 from foresay.models.labelling import Labelling
 from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.tagging import Tagging
@@ -46,9 +46,10 @@ from foresay.text.tokens import SPECIALS, Tokens
 from foresay.train import folder as folders
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
+from foresay.train.calibrate import calibrate
 from foresay.train.choose import Text, choose_for
 from foresay.train.loop import Trainer
-from foresay.train.measure import measure_on
+from foresay.train.measure import check_positions, measure_on
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
@@ -255,6 +256,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(f"resumed at step {trainer.counters.step}")
     trainer.run()
     best, counters = trainer.take_best(), trainer.counters
+    if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
+        found = calibrate(model, recipe.train.batches, prepared.valid)
+        watch.note(f"calibrated on the validation text: scores are divided by {found:.3f}")
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)
@@ -262,12 +266,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
 
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
     """Refuses what is longer than there are positions; says how many are left out of training as too long."""
-    task, batches = recipe.task, recipe.train.batches
+    batches = recipe.train.batches
     for name, one in (("valid", prepared.valid), ("test", prepared.test)):
-        if isinstance(one, PairShards | TagShards) and hasattr(task, "encoder"):
-            one.check_lengths(f"data.{name}", task.encoder.longest, "encoder.positions=learnt")
-        if isinstance(one, PairShards):
-            one.check_lengths(f"data.{name}", task.writer.longest, "writer.positions=learnt", "target")
+        check_positions(recipe.task, one, f"data.{name}")
     order: Any = batches.open(prepared.train, recipe.seed) if batches.reads in ("pairs", "tags") else None
     if order is not None and order.left_out:
         long = "pairs have more than {} tokens on a side" if batches.pairs else "sentences have more than {} words"

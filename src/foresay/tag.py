@@ -11,27 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from foresay.data.batch import Batch
-from foresay.data.pair_batches import padded
-from foresay.data.prepare import prepare
+from foresay.data.row_batches import padded
 from foresay.data.spans import Span, rewritten, spans_of
 from foresay.data.tag_prepare import word_ids
-from foresay.data.tag_shards import TagShards
 from foresay.data.tags import Tags
 from foresay.errors import UserError
+from foresay.measuring import Measuring
 from foresay.models.tagging import Tagging
-from foresay.text.tokens import Tokens
 from foresay.text.words import Words
-from foresay.train.resume import own_prepared
-from foresay.train.tagged import TagFigures, measure_tags
 
 if TYPE_CHECKING:
-    from foresay.recipe import Recipe
+    pass
 
 AT_ONCE = 1 << 14  # words tagged at a time
 
@@ -51,13 +46,8 @@ class Predicted:
         return told | ({"spans": spans} if self.spans else {})
 
 
-class TagUsing:
+class TagUsing(Measuring):
     """The part of a run that knows of tags; run.py joins it with the rest."""
-
-    folder: Path
-    recipe: Recipe
-    tokens: Tokens
-    model: Any
 
     @property
     def _task(self) -> Tagging:
@@ -112,43 +102,12 @@ class TagUsing:
             found.append(Predicted(words, own, sure[: len(words)], spans))
         return found
 
-    def evaluate(
-        self,
-        data: str | None = None,
-        *,
-        split: str = "valid",
-        limit: int | None = None,
-        encoding: str | None = None,
-        rows: int | None = None,
-    ) -> TagFigures:
-        """Accuracy, F1 of spans and a table of tags, on the run's own held-out sentences or on another file."""
-        if split not in ("valid", "test"):
-            raise UserError(f"split={split!r}; allowed: valid, test")
-        if rows is not None:
-            raise UserError(f"rows={rows}, but sentences are read one a row; leave it out")
-        if data is None:
-            prepared = own_prepared(self.folder, self.recipe)
-            shards = prepared.valid if split == "valid" else prepared.test
-        else:
-            shards = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True).train
-        if not isinstance(shards, TagShards):
-            raise UserError(
-                f"the run has no {split} sentences; give data.{split} in its recipe, or a file to measure on"
-            )
-        longest = getattr(getattr(self._task, "encoder", None), "longest", None)
-        shards.check_lengths(str(data or f"data.{split}"), longest, "encoder.positions=learnt")
-        return measure_tags(self._task, self.recipe.train.batches, shards, limit=limit)
-
-    def _corpus(self, data: str, split: str, encoding: str | None) -> Tags:
-        """Another file, read as the run's were and held to its tags; of a known set, one of its parts."""
+    def _corpus(self, data: Any, split: str, encoding: str | None) -> Tags:
+        """Another file, read as the run's were and held to its tags."""
         read, tags = self.recipe.data.read, self._task.tags
         assert tags is not None
         read = replace(read, encoding=encoding or read.encoding, scheme=tags.scheme if not read.rewrite else "auto")
-        corpus = Tags(data, share=0.0, tags=list(tags.names), read=read)
-        found = corpus.find()
-        if split in found:
-            return Tags(found[split].name, share=0.0, tags=list(tags.names), read=read)
-        return corpus
+        return Tags(str(data), share=0.0, tags=list(tags.names), read=read)
 
 
 def cut(text: str, *, blanks: bool) -> list[str]:

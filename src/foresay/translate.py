@@ -14,7 +14,6 @@ import copy
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -23,11 +22,11 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
-from foresay.data.pair_batches import padded
 from foresay.data.pair_prepare import coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
-from foresay.data.prepare import prepare
+from foresay.data.row_batches import padded
+from foresay.data.shards import Shards
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.fused import Fused
@@ -36,15 +35,16 @@ from foresay.decode.given import Given
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Found, Limits, Search
 from foresay.errors import UserError
+from foresay.measuring import Measuring
 from foresay.models.seq2seq.task import Measure, Seq2Seq
 from foresay.parts import Amount, Count, Size, fits
 from foresay.text.tokens import PAD, STOP, Tokens
 from foresay.train.evaluate import Measured, evaluate
 from foresay.train.overlap import Overlap, overlap
-from foresay.train.resume import own_prepared, own_text
+from foresay.train.resume import own_text
 
 if TYPE_CHECKING:
-    from foresay.recipe import Recipe
+    pass
 
 LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ROWS = 64  # sources searched at a time, at the most
@@ -78,13 +78,8 @@ class Judged:
         return self.measured.as_dict() | (self.overlap.as_dict() if self.overlap else {})
 
 
-class Translating:
+class Translating(Measuring):
     """The part of a run that knows of sources; run.py joins it with the rest."""
-
-    folder: Path
-    recipe: Recipe
-    tokens: Tokens
-    model: Any
 
     @property
     def source_tokens(self) -> Tokens:
@@ -218,20 +213,9 @@ class Translating:
         pieces = self.source_tokens.pieces(condition[0].tolist())
         return Aligned(pieces, self.tokens.pieces(ids), weights.tolist())
 
-    def evaluate(
-        self,
-        data: str | Sequence[str] | None = None,
-        *,
-        split: str = "valid",
-        limit: int | None = None,
-        encoding: str | None = None,
-        rows: int | None = None,
-    ) -> Measured:
-        """Perplexity and bits of the targets given their sources, of the run's own pairs or of others, or the first."""
-        if rows is not None:
-            raise UserError(f"rows={rows}, but pairs are read one a row; leave it out")
-        shards = first_of(self._asked(data, split, encoding)[2], limit)
-        return evaluate(self._task, self.recipe.train.batches, shards)
+    def _limited(self, shards: PairShards, limit: int | None) -> tuple[Shards, int | None]:
+        """The first so many pairs, whole."""
+        return first_of(shards, limit), None
 
     def judge(
         self,
@@ -250,12 +234,13 @@ class Translating:
         `measures` are those of the recipe, by default BLEU, chrF and exact match; with none, nothing is written.
         """
         asked = self._task.measures if measures is None else fits(list[Measure], list(measures), "measures")
-        corpus, part, whole = self._asked(data, split, encoding)
+        part, whole = self.held_out(data, split, encoding)
         shards = first_of(whole, limit)
         measured = evaluate(self._task, self.recipe.train.batches, shards)
         if not asked:
             return Judged(measured, None, [])
-        pairs = list(corpus.pairs(part, self.recipe.seed))[: shards.documents]
+        corpus = own_text(self.folder, self.recipe) if data is None else self._corpus(data, split, encoding)
+        pairs = list(corpus.rows(part, self.recipe.seed))[: shards.documents]
         self._check_same(pairs, shards, split)
         written = self.translate([source for _, source, _ in pairs], search=search, length=length)
         return Judged(measured, overlap(written, [target for _, _, target in pairs], asked), written)
@@ -269,35 +254,11 @@ class Translating:
                 "measure on"
             )
 
-    def _asked(
-        self, data: str | Sequence[str] | None, split: str, encoding: str | None
-    ) -> tuple[Pairs, str, PairShards]:
-        """The pairs that are meant: a corpus, its part, and that part's shards."""
-        if split not in ("valid", "test"):
-            raise UserError(f"split={split!r}; allowed: valid, test")
-        corpus, part = self._corpus(data, encoding), split if data is None else "train"
-        shards = self._shards(corpus, part, own=data is None)
-        name, task = str(data or f"data.{split}"), self._task
-        shards.check_lengths(name, task.encoder.longest, "encoder.positions=learnt")
-        shards.check_lengths(name, task.writer.longest, "writer.positions=learnt", "target")
-        return corpus, part, shards
-
-    def _corpus(self, data: str | Sequence[str] | None, encoding: str | None) -> Pairs:
-        if data is None:
-            return own_text(self.folder, self.recipe)
+    def _corpus(self, data: Any, split: str, encoding: str | None) -> Pairs:
+        """Other pairs, read as the run's were."""
         read = replace(self.recipe.data.read, encoding=encoding or self.recipe.data.read.encoding)
         place = data if isinstance(data, str) else list(data)
         return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
-
-    def _shards(self, corpus: Pairs, part: str, *, own: bool) -> PairShards:
-        if own:
-            prepared = own_prepared(self.folder, self.recipe)
-        else:
-            prepared = prepare(corpus, self.tokens, self.recipe.seed, learnt=True)
-        shards = {"train": prepared.train, "valid": prepared.valid, "test": prepared.test}[part]
-        if not isinstance(shards, PairShards):
-            raise UserError(f"the run has no {part} pairs; give data.{part} in its recipe, or pairs to measure on")
-        return shards
 
 
 def texts_of(given: Any, name: str) -> list[str]:

@@ -13,6 +13,7 @@ B, T, D, V = 2, 5, 3, 11
 
 VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("embedding", "characters"): [{"size": 14, "letters": 3, "kernels": [[1, 4], [3, 5]], "longest": 6}],
+    ("encoder", "convolution"): [{"kernels": [[2, 4], [3, 6]]}, {"kernels": [[1, 3], [4, 5]], "dropout": 0.1}],
     ("encoder", "recurrent"): [
         {"size": 7},
         {"size": 7, "cell": "gru", "layers": 2},

@@ -73,7 +73,7 @@ def test_runs_are_held_out_together() -> None:
     total = 5000  # more than one block
     Path("talk.txt").write_text("".join(f"line {n}\n" for n in range(total + 1)), "utf-8")
     corpus = Pairs("talk.txt", share=0.2, read=PairReading(format="lines"))
-    found = {name: [line - 2 for line, _, _ in corpus.pairs(name, 3)] for name in ("train", "valid")}  # pairs from 0
+    found = {name: [line - 2 for line, _, _ in corpus.rows(name, 3)] for name in ("train", "valid")}  # pairs from 0
     assert sorted(found["train"] + found["valid"]) == list(range(total))
     assert {n // RUN for n in found["train"]}.isdisjoint(n // RUN for n in found["valid"])
     assert 0.1 < len(found["valid"]) / total < 0.3

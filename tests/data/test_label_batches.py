@@ -22,8 +22,9 @@ def shards() -> LabelShards:
     LabelSet(("a", "b"), False, (4, 3)).save(Path())
     writer = LabelWriter(Path("train"), 30)
     ids = [np.arange(5, 5 + n, dtype=np.uint32) + row for row, n in enumerate(LENGTHS)]
-    with writer.text:
-        writer.add(list(range(7)), ["x"] * 7, ids, [[row % 2] for row in range(7)])
+    with writer:
+        writer.add(list(range(7)), ids, ["x"] * 7)
+        writer.numbers += [[row % 2] for row in range(7)]
         writer.finish()
     return LabelShards(Path("train"))
 

@@ -21,8 +21,9 @@ def wrote(several: bool, labels: list[list[int]]) -> LabelShards:
     LabelSet(("a", "b", "c"), several, (1, 1, 0)).save(Path())
     writer = LabelWriter(Path("train"), 9)
     ids = [np.array([5, 6], np.uint32), np.array([7], np.uint32)]
-    with writer.text:
-        writer.add([2, 4], ["x y", "ü"], ids, labels)
+    with writer:
+        writer.add([2, 4], ids, ["x y", "ü"])
+        writer.numbers += labels
         assert writer.finish() == 2
     shards = opened(Path("train"))
     assert isinstance(shards, LabelShards)

@@ -21,16 +21,16 @@ def wrote(name: str, count: int = 200) -> str:
 def test_a_share_is_held_out_by_the_seed() -> None:
     corpus = Labels(wrote("t.tsv"), share=0.3)
     found = corpus.find(1)
-    train, valid = (list(corpus.texts(name, 1, found)) for name in ("train", "valid"))
+    train, valid = (list(corpus.rows(name, 1, found)) for name in ("train", "valid"))
     assert sorted(train + valid) == sorted(found["train"]) and 40 < len(valid) < 80
-    assert valid != list(corpus.texts("valid", 2, found))
-    assert not list(corpus.texts("test", 1, found))
+    assert valid != list(corpus.rows("valid", 2, found))
+    assert not list(corpus.rows("test", 1, found))
 
 
 def test_valid_and_test_of_their_own() -> None:
     corpus = Labels(wrote("t.tsv"), valid=wrote("v.tsv", 3), test=wrote("s.tsv", 2))
     found = corpus.find(1)
-    assert [len(list(corpus.texts(name, 1, found))) for name in ("train", "valid", "test")] == [200, 3, 2]
+    assert [len(list(corpus.rows(name, 1, found))) for name in ("train", "valid", "test")] == [200, 3, 2]
     assert not corpus.holds_out(found)
 
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from foresay.data.pair_batches import PairBatches, batch_of
-from foresay.data.pair_shards import PairShards, PairWriter, lengths
+from foresay.data.batch import Batch
+from foresay.data.pair_batches import PairBatches
+from foresay.data.pair_shards import PairShards
+from foresay.data.row_shards import RowWriter, lengths
 from foresay.errors import UserError
 from foresay.text.tokens import PAD, START, STOP
 from tests.data.made import shards_of
@@ -19,12 +21,17 @@ from tests.data.made import shards_of
 def pairs(tmp_path: Path) -> PairShards:
     draw = np.random.default_rng(3)
     sources = [draw.integers(5, 40, size) for size in draw.integers(1, 30, 200)]
-    writer = PairWriter(tmp_path / "train", 40, 40)
     targets = [row[: 1 + len(row) // 2] for row in sources]
-    texts = [""] * 200
-    writer.add(range(1, 201), [(writer.source, texts, sources), (writer.target, texts, targets)])
-    assert writer.finish() == 200
+    with RowWriter(tmp_path / "train", 40, source=40) as writer:
+        writer.add(range(1, 201), targets, [""] * 200, source=(sources, [""] * 200))
+        assert writer.finish() == 200
     return PairShards(tmp_path / "train")
+
+
+def batch_of(pairs: PairShards, rows: np.ndarray) -> Batch:
+    """Some pairs, padded to the longest of each side."""
+    batches = PairBatches()
+    return batches.batch_of(pairs, rows, batches.sizes(pairs)[rows].max(0).tolist())
 
 
 def rows_of(batch) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foresay import parts
-from foresay.data.pair_prepare import _Make, coverage, prepare_pairs
+from foresay.data.pair_prepare import PreparingPairs, coverage, prepare_pairs
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.errors import UserError
@@ -47,12 +47,12 @@ def test_a_sample_is_spread_evenly() -> None:
     """Ten pairs of 4 characters; a tokeniser that wants 20 gets every second one."""
     rows = [(f"{n}a", f"{n}b") for n in range(10)]
     corpus, tokens = Pairs(wrote("t.tsv", rows), share=0.0), parts.make("tokens", "characters")
-    make = _Make(corpus, tokens, 1, corpus.find(1), lambda stage, fraction: None, False)
+    make = PreparingPairs(corpus, tokens, 1)
     tokens.sample = 20
-    assert list(make._sample(tokens, (1, 2))) == [text for n in range(0, 10, 2) for text in rows[n]]
-    assert list(make._sample(tokens, (2,))) == [rows[n][1] for n in range(0, 10, 2)]
+    assert list(make.sample(tokens)) == [text for n in range(0, 10, 2) for text in rows[n]]
+    assert list(make.sample(tokens, slice(1, 2))) == [rows[n][1] for n in range(0, 10, 2)]
     tokens.sample = None
-    assert list(make._sample(tokens, (1,))) == [source for source, _ in rows]
+    assert list(make.sample(tokens, slice(0, 1))) == [source for source, _ in rows]
 
 
 def test_what_changes_the_folder() -> None:
@@ -92,17 +92,16 @@ def test_what_is_refused_leaves_nothing(rows: list[tuple[str, str]], share: floa
 
 
 def test_a_text_that_gives_no_tokens_names_its_line() -> None:
-    corpus = Pairs(wrote("t.tsv", [("a", "x")]), share=0.0)
-    tokens = parts.make("tokens", "characters")
-    make = _Make(corpus, tokens, 1, corpus.find(1), lambda stage, fraction: None, False)
-    with pytest.raises(UserError, match=r"t.tsv: line 7 has a target without tokens; mend it, or take another"):
-        make._check([[[5], [6]], [[5], []]], [4, 7], "train")
-    with pytest.raises(UserError, match=r"t.tsv: line 7 has a target"):  # what is held out is of train
-        make._check([[[5], [6]], [[5], []]], [4, 7], "valid")
-    other = Pairs("t.tsv", valid=wrote("v.tsv", [("a", "x")]))
-    make = _Make(other, tokens, 1, other.find(1), lambda stage, fraction: None, False)
-    with pytest.raises(UserError, match=r"^v.tsv: line 4 has a source without tokens"):
-        make._check([[[], [6]], [[5], [5]]], [4, 7], "valid")
+    """Once the emoji is stripped, nothing is left; what is held out is of train."""
+    tokens = parts.make("tokens", {"kind": "words", "normalise": {"emoji": "strip"}})
+    train = wrote("t.tsv", [("a", "x"), ("b", "\U0001f600")])
+    with pytest.raises(UserError, match=r"^t.tsv: line 2 has a target without tokens; mend it, or take another"):
+        prepare_pairs(Pairs(train, share=0.0), tokens, 1, cache=Path("cache"))
+    with pytest.raises(UserError, match=r"^t.tsv: line 2 has a target without tokens"):
+        prepare_pairs(Pairs(train, share=0.5), tokens, 1, cache=Path("cache"))
+    other = Pairs(wrote("a.tsv", [("a", "x")]), valid=wrote("v.tsv", [("\U0001f600", "x")]))
+    with pytest.raises(UserError, match=r"^v.tsv: line 1 has a source without tokens"):
+        prepare_pairs(other, tokens, 1, cache=Path("cache"))
 
 
 def test_coverage_counts_every_token_once_and_unknown_ones_never() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foresay.data.pair_shards import PairShards, PairWriter, lengths, opened
+from foresay.data.pair_shards import PairShards, opened
+from foresay.data.row_shards import RowWriter, lengths
 from foresay.data.shards import Shards
 from foresay.errors import UserError
 from foresay.text.tokens import STOP
@@ -23,14 +24,11 @@ def ids(rows: list[list[int]]) -> list[np.ndarray]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    writer = PairWriter(tmp_path / "train", 10, 12)
-    for rows in (slice(0, 2), slice(2, 3)):  # in two blocks
-        sides = [
-            (writer.source, ["é", "bc", "d"][rows], ids(SOURCES[rows])),
-            (writer.target, ["x", "", "中文"][rows], ids(TARGETS[rows])),
-        ]
-        writer.add(LINES[rows], sides)
-    assert writer.finish() == 3
+    with RowWriter(tmp_path / "train", 12, source=10) as writer:
+        for rows in (slice(0, 2), slice(2, 3)):  # in two blocks
+            source = ids(SOURCES[rows]), ["é", "bc", "d"][rows]
+            writer.add(LINES[rows], ids(TARGETS[rows]), ["x", "", "中文"][rows], source=source)
+        assert writer.finish() == 3
     return tmp_path / "train"
 
 
@@ -76,4 +74,5 @@ def test_the_longest_source_is_named(folder: Path) -> None:
 
 
 def test_nothing_written_is_no_pair(tmp_path: Path) -> None:
-    assert PairWriter(tmp_path / "empty", 6, 6).finish() == 0
+    with RowWriter(tmp_path / "empty", 6, source=6) as writer:
+        assert writer.finish() == 0

@@ -94,7 +94,7 @@ def test_prepared_sides_lie_beside_each_other():
                 begin = int(side.ends[number - 1]) if number else 0
                 *ids, stop = side.slice(begin, int(side.ends[number])).tolist()
                 assert stop == STOP and prepared.tokens.decode(ids) == texts[(line - 1) % 3]
-    assert [pair[0] for pair in corpus.pairs("valid", 3)] == valid.lines.tolist()
+    assert [pair[0] for pair in corpus.rows("valid", 3)] == valid.lines.tolist()
     assert prepare(corpus, parts.make("tokens", "characters"), 3).folder == prepared.folder
     assert prepare(corpus, parts.make("tokens", "characters"), 4).folder != prepared.folder
     assert prepare(Pairs(two(), valid=two()), parts.make("tokens", "characters"), 3).valid.documents == 3

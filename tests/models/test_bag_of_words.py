@@ -21,8 +21,9 @@ def made(several: bool = False) -> tuple[LabelShards, list[np.ndarray]]:
     labels = [[int(text.max()) % 3] for text in texts]
     LabelSet(("a", "b", "c"), several, (1, 1, 1)).save(Path())
     writer = LabelWriter(Path("train"), V)
-    with writer.text:
-        writer.add(list(range(N)), ["x"] * N, texts, labels)
+    with writer:
+        writer.add(list(range(N)), texts, ["x"] * N)
+        writer.numbers += labels
         writer.finish()
     return LabelShards(Path("train")), texts
 

@@ -37,37 +37,63 @@ def look(
     attention: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Draw where a Transformer looks as it reads this.")
     ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Draw which words of this moved a classifier's decision.")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="With --text: for this label, else for the answer.")] = None,
     layer: Annotated[int | None, typer.Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
     head: Annotated[int | None, typer.Option(help="With --attention: this head alone.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The picture, .svg or .png; else RUN/attention.svg or RUN/alignment.svg."),
+        typer.Option(metavar="FILE", help="The picture, .svg or .png (of words also .html); else in RUN."),
     ] = None,
     force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Look inside a run: where a Transformer looks, or what each written symbol saw of its source."""
-    if (pair is None) == (attention is None):
-        given = "nothing to look at" if pair is None else "--pair and --attention"
-        raise UserError(f"{given}; give one of --attention TEXT and --pair SOURCE [TARGET]")
+    """Look inside a run: where a Transformer looks, what each written symbol saw, which words moved a decision."""
+    given = [
+        name for name, value in (("--pair", pair), ("--attention", attention), ("--text", text)) if value is not None
+    ]
+    if len(given) != 1:
+        told_of = " and ".join(given) or "nothing to look at"
+        raise UserError(f"{told_of}; give one of --attention TEXT, --pair SOURCE [TARGET] and --text TEXT")
+    if text is None and label is not None:
+        raise UserError(f"--label {label} without --text; it is for the words that moved a classifier")
     if pair is None and target is not None:
         raise UserError(f"{target!r} is a target without a source; give --pair SOURCE TARGET")
-    if pair is not None and (layer is not None or head is not None):
-        raise UserError("--layer and --head with --pair; they are for --attention")
+    if attention is None and (layer is not None or head is not None):
+        raise UserError(f"--layer and --head with {given[0]}; they are for --attention")
     loaded = load_run(run, device, trust)
     path = None
     if out is not None or not as_json:
         from foresay.study.pictures import check_ending
 
-        name = "attention.svg" if pair is None else "alignment.svg"
-        path = check_free(check_ending(out or run / name), force)
-    if attention is not None:
+        name = {"--pair": "alignment.svg", "--attention": "attention.svg", "--text": "moved.svg"}[given[0]]
+        path = out or run / name
+        path = check_free(path if text is not None and path.suffix == ".html" else check_ending(path), force)
+    if text is not None:
+        look_at_words(loaded, text, label, path, as_json=as_json)
+    elif attention is not None:
         look_at_attention(loaded, attention, (layer, head), path, as_json=as_json)
     else:
         assert pair is not None
         look_at_pair(loaded, run, (pair, target), path, as_json=as_json)
+
+
+def look_at_words(run: Run, text: str, label: str | None, path: Path | None, *, as_json: bool) -> None:
+    from foresay.study import moved
+
+    found = moved.moved_by(run, text, label)
+    if path is not None:
+        moved.draw(found, path)
+        say(f"{path} is written: {found.label}, {100 * found.probability:.1f} %")
+    if as_json:
+        show_json(found.as_dict())
+        return
+    for token, share in zip(found.tokens, found.shares, strict=True):
+        show(f"{token}\t{share:+.4f}")
 
 
 def look_at_attention(

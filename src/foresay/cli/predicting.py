@@ -29,6 +29,12 @@ def predict(
     blanks: Annotated[
         bool, typer.Option("--blanks", help="Of tags: words stand between blanks, cut nowhere else.")
     ] = False,
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME|NUMBER", help="FILEs are tables: this column (CSV, TSV, JSON lines).")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="With --column: csv, tsv or jsonl, else by name.")
+    ] = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
@@ -43,7 +49,15 @@ def predict(
         )
     if blanks and labels:
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
-    lines = ((place, line) for place, line in placed_lines(texts) if _kept(place, line))
+    if form is not None and column is None:
+        raise UserError(f"--format {form} without --column; name the column that holds the texts")
+    if column is None:
+        found = placed_lines(texts)
+    else:
+        from foresay.cli.columns import column_texts
+
+        found = column_texts(texts, column, form)
+    lines = ((place, line) for place, line in found if _kept(place, line))
     while block := list(islice(lines, 1 if texts == ["-"] else BLOCK)):
         lines_of_block = [line for _, line in block]
         for one in loaded.predict(lines_of_block, **({} if labels else {"blanks": blanks})):
@@ -117,9 +131,11 @@ def show_labelled(found: Classified, picture: Path | None, *, as_json: bool) -> 
         "accuracy": f"{100 * found.accuracy:.2f} %  (95 % interval {100 * low:.2f} – {100 * high:.2f})",
         "macro-F1": f"{100 * found.macro_f1:.2f} %  (95 % interval {100 * least:.2f} – {100 * most:.2f})",
         "loss": f"{found.loss:.4f} nats per text",
+        "calibration": f"error {100 * found.calibration_error:.2f} %, before {100 * found.raw_calibration_error:.2f} % "
+        f"(scores divided by {found.temperature:.3f})",
         "texts": f"{found.texts:,}, of them {100 * found.most_frequent:.2f} % with the most frequent label",
     }
-    show("\n".join(f"{name:<8}  {value}" for name, value in lines.items()))
+    show("\n".join(f"{name:<11}  {value}" for name, value in lines.items()))
     wide = max(5, *map(len, found.names))
     show(f"\n{'label':<{wide}}  precision  recall      F1   texts")
     for name, one in found.labels().items():

@@ -41,6 +41,7 @@ class Batches:
     longest: int | None = None  # the most steps a row has from its beginning; None: it goes on for ever
     pairs = False  # True: rows have a source beside them
     reads = "text"  # the kind of data that these batches are made of
+    noun = "text"  # what an evaluation is of
     carries = False  # True: a batch goes on from the state of the one before
     repeats: bool = False  # True: every batch has one of a few shapes, without padding
 

@@ -33,20 +33,24 @@ class Buckets(Batches):
     def evaluation(self, shards: Shards) -> Iterator[Batch]:
         check_enough(shards)
         begins, lengths = row_spans(shards, self.most)
-        first = 0
-        while first < len(begins):
-            last, widest = first, 0
-            while last < len(begins):
-                wider = max(widest, int(lengths[last]))
-                if last > first and wider * (last - first + 1) > self.tokens:
-                    break
-                last, widest = last + 1, wider
-            yield _rows(shards, begins[first:last], lengths[first:last], widest)
-            first = last
+        for rows in grouped(lengths, self.tokens):
+            yield _rows(shards, begins[rows], lengths[rows], int(lengths[rows].max()))
 
     def rounded(self, lengths: np.ndarray) -> np.ndarray:
         """Lengths up to a multiple of `width`, but not above `longest`."""
         return np.minimum(-(-lengths // self.width) * self.width, self.most)
+
+
+def grouped(sizes: np.ndarray, budget: int) -> Iterator[np.ndarray]:
+    """Row numbers in order, as many at a time as fit into a budget once padded to the longest; at least one."""
+    first, widest = 0, 0
+    for row, size in enumerate(sizes.tolist()):
+        if row > first and max(widest, size) * (row - first + 1) > budget:
+            yield np.arange(first, row)
+            first, widest = row, 0
+        widest = max(widest, size)
+    if len(sizes):
+        yield np.arange(first, len(sizes))
 
 
 class Shuffled:

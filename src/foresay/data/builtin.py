@@ -11,6 +11,7 @@ from foresay.data.compressed import PACKED_NAMES
 from foresay.data.dates import dates
 from foresay.data.headings import headings
 from foresay.data.languages import languages
+from foresay.data.negation import negation
 from foresay.data.phonemes import phonemes
 from foresay.data.questions import questions
 from foresay.data.signatures import signatures
@@ -45,6 +46,7 @@ _PAIRS = {
 
 _LABELS = {
     "languages": (languages, "labels: words of eight languages -> which it is; of the package simplemma, by the seed"),
+    "negation": (negation, "labels: made reviews, good or bad by what is denied and by what comes last; by the seed"),
 }
 
 

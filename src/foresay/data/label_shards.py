@@ -1,22 +1,22 @@
 """Shards of texts with labels: the texts as any has them, and their labels beside them.
 
 labels.json           the labels in the order of their numbers, and how often each stands in train
-train/                ids, documents.bin, meta.json
+train/                ids, documents.bin, meta.json, and lines.bin as row_shards.py has it
 train/labels.bin      int32: the labels' numbers, text after text
 train/label_ends.bin  int64: where those of each text end
-train/lines.bin       int64: the line that each text stood on, for what is said about it
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from foresay.data.shards import Shards, ShardWriter
+from foresay.data.row_shards import RowShards, RowWriter, numbers
 from foresay.errors import UserError
 
 LABELS = "labels.json"
@@ -59,17 +59,17 @@ def in_order(labels: Iterable[str]) -> list[str]:
     return sorted(found, key=int) if numbers else sorted(found)
 
 
-class LabelShards(Shards):
+class LabelShards(RowShards):
     """Texts with their labels."""
+
+    differ = "texts and labels"
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.labels = LabelSet.read(folder.parent)
-        self.lines, ends = (_numbers(folder / name, "<i8") for name in ("lines.bin", "label_ends.bin"))
-        self.numbers, self.label_ends = _numbers(folder / "labels.bin", "<i4"), ends
-        last = int(ends[-1]) if len(ends) else 0
-        if not len(self.lines) == len(ends) == self.documents or last != len(self.numbers):
-            raise UserError(f"{folder} is damaged: texts and labels differ; delete {folder.parent} and prepare again")
+        self.numbers, self.label_ends = numbers(folder / "labels.bin", "<i4"), numbers(folder / "label_ends.bin", "<i8")
+        last = int(self.label_ends[-1]) if len(self.label_ends) else 0
+        self.check(len(self.label_ends) == self.documents and last == len(self.numbers))
 
     def labels_of(self, rows: np.ndarray) -> np.ndarray:
         """The number of each text's label, (B,); where there are several, which ones it has, (B, C) of 0 and 1."""
@@ -81,39 +81,19 @@ class LabelShards(Shards):
         return found
 
 
-class LabelWriter:
-    """Writes the texts and labels of one part into a folder; `text` is to be closed."""
+class LabelWriter(RowWriter):
+    """Writes the texts of one part into a folder; `numbers` are to be given the numbers of each one's labels."""
 
     def __init__(self, folder: Path, vocabulary: int):
-        self.folder, self.text = folder, ShardWriter(folder, vocabulary)
-        self.lines: list[int] = []
-        self.numbers: list[int] = []
-        self.ends: list[int] = []
-
-    def add(self, lines: Sequence[int], texts: Sequence[str], ids: list[np.ndarray], labels: list[list[int]]) -> None:
-        """Appends texts: the lines they stood on, their ids and the numbers of their labels."""
-        self.text.add(ids)
-        self.text.meta.characters += sum(map(len, texts)) + len(texts)
-        self.text.meta.bytes += sum(len(text.encode("utf-8")) for text in texts) + len(texts)
-        self.lines += lines
-        for numbers in labels:
-            self.numbers += numbers
-            self.ends.append(len(self.numbers))
+        super().__init__(folder, vocabulary)
+        self.numbers: list[list[int]] = []
 
     def finish(self) -> int:
         """Puts everything on the disk; how many texts there are."""
+        ends = np.cumsum([len(each) for each in self.numbers])
         for name, values, kind in (
-            ("lines.bin", self.lines, "<i8"),
-            ("label_ends.bin", self.ends, "<i8"),
-            ("labels.bin", self.numbers, "<i4"),
+            ("label_ends.bin", ends, "<i8"),
+            ("labels.bin", list(chain.from_iterable(self.numbers)), "<i4"),
         ):
             np.array(values, kind).tofile(self.folder / name)
-        self.text.finish()
-        return self.text.meta.documents
-
-
-def _numbers(path: Path, kind: str) -> np.ndarray:
-    try:
-        return np.fromfile(path, kind)
-    except FileNotFoundError:
-        return np.empty(0, kind)
+        return super().finish()

@@ -8,23 +8,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import compress, islice
 from pathlib import Path
 from typing import Literal
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
-from foresay.data.label_files import Labelled, LabelText
+from foresay.data.label_files import LabelText
 from foresay.data.label_shards import LabelSet
+from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source, format_of
-from foresay.data.split import Choice
 from foresay.errors import UserError
 from foresay.parts import Share, part
-
-BLOCK = 4096
-PARTS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
@@ -40,10 +35,9 @@ class LabelReading:
 
 
 @part("data", "labels")
-class Labels:
+class Labels(Rows):
     """Texts with labels from a table (CSV, TSV, JSON lines), or from a known set."""
 
-    unit = "line"
     known: LabelSet | None = None  # the only labels there may be: a trained model's
 
     def __init__(
@@ -62,29 +56,14 @@ class Labels:
             raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
 
     def find(self, seed: int) -> dict[str, LabelText]:
-        """The texts of train and, where they are given or brought along, of valid and test."""
         found = {}
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
             opened = self._own(self.train if place is None else place, name, seed)
             if opened is None and place is not None:
-                opened = self._of_file(_file(f"data.{name}", place))
+                opened = self._of_file(file_of(f"data.{name}", place))
             if opened is not None:
                 found[name] = opened
         return found
-
-    def holds_out(self, found: dict[str, LabelText]) -> bool:
-        """Whether some of train are kept for validation."""
-        return "valid" not in found and self.share > 0
-
-    def texts(self, name: str, seed: int, found: dict[str, LabelText]) -> Iterator[Labelled]:
-        """The texts of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
-        if name not in ("train", "valid") or not self.holds_out(found):
-            yield from found.get(name, ())
-            return
-        choice, texts, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
-        while block := list(islice(texts, BLOCK)):
-            yield from compress(block, choice.chosen(first, len(block)))
-            first += len(block)
 
     def _own(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""
@@ -104,10 +83,3 @@ class Labels:
         read = Reading(format=form, encoding=self.read.encoding, errors=self.read.errors)
         several, separator = self.read.several, self.read.separator
         return LabelText(str(path), Source(str(path), path, read=read), None, self.read.columns, several, separator)
-
-
-def _file(setting: str, name: str) -> Path:
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise builtin.no_such(setting, name)
-    return path

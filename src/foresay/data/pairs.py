@@ -12,26 +12,20 @@ Both sides have one vocabulary, learnt from both, or the source has its own: `so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import compress, islice
 from pathlib import Path
 from typing import Literal
-
-import numpy as np
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
 from foresay.data.dialogue import RUN, Talk
-from foresay.data.pair_files import Pair, PairText
+from foresay.data.pair_files import PairText
+from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source, format_of
-from foresay.data.split import Choice
 from foresay.errors import UserError
 from foresay.parts import Share, part
 from foresay.text.tokens import Tokens
 
-BLOCK = 4096
-PARTS = ("train", "valid", "test")
 Place = str | list[str]
 
 
@@ -47,10 +41,8 @@ class PairReading:
 
 
 @part("data", "pairs")
-class Pairs:
+class Pairs(Rows):
     """Source and target from two files, from a table with two columns, or from a known set."""
-
-    unit = "line"
 
     def __init__(
         self,
@@ -70,7 +62,6 @@ class Pairs:
             raise UserError(f"data.columns={read.columns} are one column; allowed: two, the source's and the target's")
 
     def find(self, seed: int) -> dict[str, PairText]:
-        """The pairs of train and, where they are texts of their own, of valid and test."""
         found = {}
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
             if place is not None:
@@ -79,24 +70,9 @@ class Pairs:
                 found[name] = own
         return found
 
-    def holds_out(self, found: dict[str, PairText]) -> bool:
-        """Whether some of train are kept for validation."""
-        return "valid" not in found and self.share > 0
-
-    def pairs(self, name: str, seed: int, found: dict[str, PairText] | None = None) -> Iterator[Pair]:
-        """The pairs of one part, in order; without valid of its own, that is a share of train chosen by the seed.
-
-        Of talk, runs of pairs are chosen.
-        """
-        found, run = found or self.find(seed), 1 if self._talk is None else RUN
-        if name in ("train", "valid") and self.holds_out(found):
-            choice, pairs, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
-            while block := list(islice(pairs, BLOCK)):
-                chosen = choice.chosen(first // run, -(-len(block) // run))
-                yield from compress(block, np.repeat(chosen, run)[: len(block)])
-                first += len(block)
-        elif name in found:
-            yield from found[name]
+    @property
+    def together(self) -> int:
+        return 1 if self._talk is None else RUN
 
     @property
     def _talk(self) -> Talk | None:
@@ -147,6 +123,4 @@ def _file(setting: str, name: str) -> Path:
         raise UserError(
             f"{setting}={name!r} is a folder; pairs want files: two, {setting}=[train.en,train.de], or one table"
         )
-    if not path.is_file():
-        raise builtin.no_such(setting, name)
-    return path
+    return file_of(setting, name)

@@ -1,32 +1,27 @@
-"""Tagged words and a tokeniser -> shards of words and of tags, made once and kept, as prepare.py does for texts.
+"""Tagged words and a tokeniser -> shards of words and of tags (row_prepare.py).
 
-Every file is read whole, and every mistake in it found, before anything is written. The vocabulary is learnt from the
-train part alone. A word is one token: tokenisers that cut words into pieces are refused.
+A word is one token: tokenisers that cut words into pieces are refused.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from foresay import parts
-from foresay.data.cache import cache_folder, made_once
-from foresay.data.prepare import Prepared, digest_of, open_prepared
-from foresay.data.tag_files import Tagged, TagText
+from foresay.data.prepare import Prepared
+from foresay.data.row_prepare import Preparing
+from foresay.data.row_shards import RowWriter
+from foresay.data.tag_files import Tagged
 from foresay.data.tag_set import TagSet
-from foresay.data.tag_shards import TagWriter
-from foresay.data.tags import PARTS, Tags
-from foresay.data.writer import Again, Progress
+from foresay.data.tags import Tags
+from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
 FORMAT = 1
-BLOCK = 4096  # sentences encoded at a time
 
 
 def prepare_tags(
@@ -38,66 +33,47 @@ def prepare_tags(
     on_progress: Progress | None = None,
     learnt: bool = False,
 ) -> Prepared:
-    """The shards of tagged words: opened when they are there, else made; `learnt` uses the vocabulary as it is.
-
-    What is learnt is learnt by a copy: the caller's tokeniser stays as it is.
-    """
-    made = _Make(corpus, tokens, seed, on_progress or (lambda stage, fraction: None), learnt)
-    return open_prepared(made_once(cache or cache_folder(), made.key(), made.write))
+    """The shards of tagged words: opened when they are there, else made; `learnt` uses the vocabulary as it is."""
+    return PreparingTags(corpus, tokens, seed, on_progress, learnt).done(cache)
 
 
-class _Make:
-    """One preparation, on its way from files to shards."""
+class PreparingTags(Preparing):
+    """A row is a sentence: its words and their tags."""
 
-    def __init__(self, corpus: Tags, tokens: Tokens, seed: int, tell: Progress, learnt: bool):
-        self.corpus, self.seed, self.tell, self.learnt = corpus, seed, tell, learnt
-        self.tokens: Tokens = tokens if learnt else parts.anew(tokens)
-        self.found = corpus.find()
+    corpus: Tags
+    noun = "sentences"
+
+    def __init__(self, corpus: Tags, tokens: Tokens, seed: int, tell: Progress | None, learnt: bool):
+        super().__init__(corpus, tokens, seed, tell, learnt)
         self.tags: TagSet = corpus.learn(self.found)
-        self.digests, self.sizes = {}, {}  # of every part: SHA-256, sentences
-        for name, text in self.found.items():
-            self.digests[name], self.sizes[name] = _scanned(text)
 
-    def key(self) -> str:
-        """The name of the folder: a hash of the words and tags and of all that is done with them."""
-        about = {
-            "tags": FORMAT,
-            "texts": self.digests,
-            "tokens": parts.describe(self.tokens),
-            "set": [self.tags.scheme, self.tags.names, self.corpus.read.rewrite],
-            "held out": [self.corpus.share, self.seed] if self.corpus.holds_out(self.found) else None,
-            "vocabulary": digest_of(self.tokens) if self.learnt else None,
-        }
-        return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:40]
+    def told(self, part: str, row: Tagged) -> bytes:
+        return "\0".join([str(row.lines[0]), *row.words, "", *row.tags, ""]).encode("utf-8", "surrogatepass")
 
-    def write(self, folder: Path) -> None:
-        if not self.learnt:
-            self.tokens.learn(Again(lambda: (" ".join(one.words) for one in self._sentences("train"))))
-        self.tokens.save(folder)
+    def texts(self, row: Tagged) -> tuple[str, ...]:
+        return (" ".join(row.words),)
+
+    def about(self) -> dict[str, Any]:
+        own = [self.tags.scheme, self.tags.names, self.corpus.read.rewrite]
+        return super().about() | {"tags": FORMAT, "set": own}
+
+    def learn(self, folder: Path) -> None:
+        super().learn(folder)
         self.tags.save(folder)
-        for name in PARTS:
-            if name in self.found or (name == "valid" and self.corpus.holds_out(self.found)):
-                self._encode(folder / name)
 
-    def _sentences(self, name: str) -> Iterator[Tagged]:
-        return self.corpus.sentences(name, self.seed, self.tags, self.found)
+    def rows(self, part: str) -> Iterator[Tagged]:
+        return (self.corpus.written(one, self.tags) for one in super().rows(part))
 
-    def _encode(self, folder: Path) -> None:
-        text = self.found.get(folder.name, self.found["train"])
-        total, done = self.sizes.get(folder.name, self.sizes["train"]), 0
-        sentences = self._sentences(folder.name)
-        with TagWriter(folder, len(self.tokens), len(self.tags)) as writer:
-            while block := list(islice(sentences, BLOCK)):
-                words = self._ids(text.name, block)
-                tags = [np.array([self.tags.ids[tag] for tag in one.tags], np.uint32) for one in block]
-                writer.add([one.lines[0] for one in block], words, tags, [" ".join(one.words) for one in block])
-                done += len(block)
-                self.tell(f"encode {folder.name}", min(done / max(total, 1), 1.0))
-            if not writer.finish():
-                raise UserError(
-                    f"data.train={self.corpus.train!r} gives no {folder.name} sentences; give more, data.valid, or "
-                    "another data.share"
-                )
+    def writer(self, folder: Path) -> RowWriter:
+        return RowWriter(folder, len(self.tokens), tags=len(self.tags))
+
+    def add(self, folder: Path, writer: RowWriter, name: str, block: Sequence[Tagged]) -> None:
+        tags = [np.array([self.tags.ids[tag] for tag in one.tags], np.uint32) for one in block]
+        texts = [" ".join(one.words) for one in block]
+        writer.add([one.lines[0] for one in block], self._ids(name, block), texts, tags=(tags, ()))
+
+    def nothing(self, text: Any) -> str:
+        return f"{text.name} has no words; give lines with a word and its tag"
 
     def _ids(self, name: str, block: Sequence[Tagged]) -> list[np.ndarray]:
         ids = word_ids(self.tokens, [one.words for one in block])
@@ -133,15 +109,3 @@ def _plain(word: str) -> str:
     """The word, or nothing where no text gives it as one token."""
     strange = any(map(str.isspace, word)) or any(mark in word for mark in SPECIALS)
     return "" if strange else word
-
-
-def _scanned(text: TagText) -> tuple[str, int]:
-    """SHA-256 of all sentences, and how many there are."""
-    digest, count = hashlib.sha256(), 0
-    for sentence in text:
-        told = "\0".join([str(sentence.lines[0]), *sentence.words, "", *sentence.tags, ""])
-        digest.update(told.encode("utf-8", "surrogatepass"))
-        count += 1
-    if not count:
-        raise UserError(f"{text.name} has no words; give lines with a word and its tag")
-    return digest.hexdigest(), count

@@ -7,24 +7,20 @@ must keep to their scheme; with `rewrite` they are written anew in one, which me
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import compress, islice
 from pathlib import Path
 from typing import Literal
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
+from foresay.data.rows import PARTS, Rows
 from foresay.data.source import Reading, Source
 from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
-from foresay.data.split import Choice
 from foresay.data.tag_files import CONLLU, Tagged, TagText
 from foresay.data.tag_set import TagSet
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
-BLOCK = 4096
-PARTS = ("train", "valid", "test")
 KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
 
 
@@ -41,10 +37,8 @@ class TagReading:
 
 
 @part("data", "tags")
-class Tags:
+class Tags(Rows):
     """Words and their tags, from files of columns or a known set."""
-
-    unit = "line"
 
     def __init__(
         self,
@@ -65,8 +59,7 @@ class Tags:
         if read.scheme == "none" and read.rewrite is not None:
             raise UserError(f"data.scheme=none has no spans, and data.rewrite={read.rewrite}; leave one of them out")
 
-    def find(self) -> dict[str, TagText]:
-        """The texts of train and, where they are files of their own, of valid and test."""
+    def find(self, seed: int) -> dict[str, TagText]:
         known = None if Path(self.train).expanduser().exists() else builtin.known_tags(self.train)
         found = {}
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
@@ -75,20 +68,6 @@ class Tags:
             elif place is not None:
                 found[name] = self._opened(f"data.{name}", place, name)
         return found
-
-    def holds_out(self, found: dict[str, TagText]) -> bool:
-        """Whether some of train are kept for validation."""
-        return "valid" not in found and self.share > 0
-
-    def sentences(self, name: str, seed: int, tags: TagSet, found: dict[str, TagText]) -> Iterator[Tagged]:
-        """The sentences of one part, in order, in the set's scheme; without valid of its own, a share of train."""
-        if name in ("train", "valid") and self.holds_out(found):
-            choice, read, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
-            while block := list(islice(read, BLOCK)):
-                yield from (self._in(tags, one) for one in compress(block, choice.chosen(first, len(block))))
-                first += len(block)
-        elif name in found:
-            yield from (self._in(tags, one) for one in found[name])
 
     def learn(self, found: dict[str, TagText]) -> TagSet:
         """The set of tags: the one given, or that of train; every sentence of every part is held to it."""
@@ -123,7 +102,8 @@ class Tags:
         if broken is not None:
             raise UserError(_broken(name, sentence, broken, tags.scheme))
 
-    def _in(self, tags: TagSet, sentence: Tagged) -> Tagged:
+    def written(self, sentence: Tagged, tags: TagSet) -> Tagged:
+        """A sentence in the scheme of the set."""
         if self.read.rewrite is None:
             return sentence
         return sentence._replace(tags=rewritten(sentence.tags, tags.scheme))

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from foresay.data.batch import Batch
 from foresay.data.label_batches import labelled
-from foresay.data.pair_shards import lengths
+from foresay.data.row_shards import lengths
 from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling, Weights
 from foresay.models.task import Fitting

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -45,11 +46,12 @@ class Classifier(Labelling):
         over: Literal["features", "outputs"] = "features",
         dropout: Share = 0.0,
         weights: Weights = None,
+        calibrate: bool = True,  # the probabilities, on the validation text after training
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(pool, Pool) and not isinstance(encoder, str)
         self.embedding, self.encoder, self.pool = embedding, encoder, pool
-        self.over, self.dropout = over, dropout
+        self.over, self.dropout, self.calibrate = over, dropout, calibrate
         self.weighing: Weights = weights
         if over == "outputs" and pool.part_name not in OF_OUTPUTS:
             raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
@@ -70,12 +72,21 @@ class Classifier(Labelling):
         self.pool.build(width if self.over == "features" else names)
         self.classes = nn.Linear(self.pool.width if self.over == "features" else width, names)
         self.weigh(self.weighing)
+        if self.calibrate:
+            self.register_buffer("temperature", torch.ones(()))
+
+    def restore(self, tensors: dict[str, Tensor], source: str = "the checkpoint") -> None:
+        """Takes over what `tensors` gave; runs from before there was a temperature have none."""
+        first = {"temperature": torch.ones(())} if self.calibrate else {}
+        super().restore(first | tensors, source)
 
     def scores(self, batch: Batch) -> Tensor:
-        y = self.embedding(batch)
-        if self.encoder is not None:
-            y = self.encoder(y, batch.mask)[0]
+        return self.read(self.embedding(batch), batch.mask)
+
+    def read(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """z (B, C) of the vectors of words x (B, T, D)."""
+        y = x if self.encoder is None else self.encoder(x, mask)[0]
         if self.over == "features":
-            return self.classes(F.dropout(self.pool(y, batch.mask), self.dropout, self.training))
+            return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))
-        return self.pool(z if self.labels.several else z.log_softmax(2), batch.mask)
+        return self.pool(z if self.labels.several else z.log_softmax(2), mask)

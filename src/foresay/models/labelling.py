@@ -3,6 +3,9 @@
     one label      P = softmax(z),  loss = sum_n w_n -log P(label_n) / sum_n w_n,      w_n the weight of text n's label
     several        P_c = sigmoid(z_c) for each by itself,  loss = mean_n sum_c w_c -log P_c(has it, or has it not)
 
+After training P is calibrated: z / temperature in place of z, one number that makes held-out labels most probable
+(Guo et al. 2017). It changes no answer, only how sure it is; 1 until it is fitted, and in the loss always.
+
 Weights are 1, given by name (others are 1), or `balanced`: labels given in all / (labels * times that this is given).
 They are of the training alone; what is measured has none.
 
@@ -52,18 +55,26 @@ class Labelling(Task):
 
     def log_probs(self, batch: Batch) -> Tensor:
         """log P (B, C) of each label: of one among all, or of having each."""
-        z = self.scores(batch)
+        z = self.scores(batch) / self.heat
         return F.logsigmoid(z) if self.labels.several else z.log_softmax(1)
 
     def nats(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """-log P (B,) of the labels that each text has, and P (B, C)."""
         assert batch.labels is not None
-        z = self.scores(batch).double()
+        return self.nats_of(self.scores(batch).double() / self.heat, batch.labels)
+
+    def nats_of(self, z: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """The same of scores as they are."""
         if self.labels.several:
-            each = F.binary_cross_entropy_with_logits(z, batch.labels.to(z.dtype), reduction="none")
+            each = F.binary_cross_entropy_with_logits(z, labels.to(z.dtype), reduction="none")
             return each.sum(1), z.sigmoid()
         log_probs = z.log_softmax(1)
-        return -log_probs.gather(1, batch.labels[:, None])[:, 0], log_probs.exp()
+        return -log_probs.gather(1, labels[:, None])[:, 0], log_probs.exp()
+
+    @property
+    def heat(self) -> Tensor | float:
+        """The temperature that scores are divided by."""
+        return self._buffers.get("temperature") if self._buffers.get("temperature") is not None else 1.0  # pyright: ignore[reportReturnType]
 
     def weigh(self, weights: Weights) -> None:
         """Puts the weight of each label beside the model's own tensors."""

@@ -55,7 +55,7 @@ def rewrite(folder: Path, show: Callable[[Any], None]) -> Path:
     place = folder / Path(REWRITES).stem
     start.train(recipe.read(REWRITES), out=place, watch=watch)
     run: Any = load(place)
-    pairs = [(source, target) for _, source, target in own_text(place, run.recipe).pairs("test", run.recipe.seed)]
+    pairs = [(source, target) for _, source, target in own_text(place, run.recipe).rows("test", run.recipe.seed)]
     sources, targets = zip(*pairs[:HELD_OUT], strict=True)
     written = run.translate(sources)
     show(f"\n[bold]{_plain(place.name)}[/bold] rewrites what it has not seen:")

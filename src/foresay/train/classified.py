@@ -4,23 +4,27 @@
     F1         2 tp / (2 tp + fp + fn) of a label
     macro-F1   their mean over the labels that stand in the texts or the answers
     loss       mean -log P of what a text is labelled with
+    calibration error   sum_b n_b / N |accuracy_b - mean P_b| over 15 equal bins b of P of the answer (Guo et al. 2017)
 
 Where there may be several labels, one is given if its P is at least 1/2. Intervals are 95 %, by a bootstrap over texts.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling
 
+BINS = 15
 PIECES = 400  # groups of texts, at most, that the bootstrap draws from
 DRAWS = 1000
 Interval = tuple[float, float]
@@ -41,6 +45,9 @@ class Classified:
     texts: int
     tokens: int
     confusion: np.ndarray | None = None  # (C, C): texts by their label (rows) and the answer; None where several
+    calibration_error: float = math.nan  # of P as it is given
+    raw_calibration_error: float = math.nan  # of P before it was calibrated
+    temperature: float = 1.0
 
     def spelt(self) -> str:
         """In a line."""
@@ -55,6 +62,9 @@ class Classified:
             "macro_f1": self.macro_f1,
             "macro_f1_interval": list(self.macro_f1_interval),
             "most_frequent": self.most_frequent,
+            "calibration_error": self.calibration_error,
+            "raw_calibration_error": self.raw_calibration_error,
+            "temperature": self.temperature,
             "texts": self.texts,
             "tokens": self.tokens,
         }
@@ -87,24 +97,49 @@ def classify(
     on_progress: Callable[[float], None] | None = None,
 ) -> Classified:
     """Every text once and in order; at most about `limit` tokens."""
-    was_training = model.training
+    z, labels, tokens = scores_of(model, batches, shards, limit=limit, on_progress=on_progress)
+    nats, p = model.nats_of(z / float(model.heat), labels)
+    raw, truths = model.nats_of(z, labels)[1].numpy(), labels.numpy()
+    answers = (p >= 0.5 if model.labels.several else p.argmax(1)).numpy()
+    found = judged(model.labels.names, truths, answers, float(nats.mean()), tokens)
+    after, before = (calibration_error(one, truths) for one in (p.numpy(), raw))
+    return replace(found, calibration_error=after, raw_calibration_error=before, temperature=float(model.heat))
+
+
+@torch.inference_mode()
+def scores_of(
+    model: Labelling,
+    batches: Batches,
+    shards: Shards,
+    *,
+    limit: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> tuple[Tensor, Tensor, int]:
+    """The scores (N, C) of texts in order, their labels, and how many tokens were read."""
+    was_training, scores, labels, tokens = model.training, [], [], 0
     model.eval()
-    nats, truths, answers, tokens = [], [], [], 0
     for batch in batches.evaluation(shards):
-        each, p = model.nats(batch.to(model.device))
         assert batch.labels is not None
-        nats.append(each.cpu().numpy())
-        truths.append(batch.labels.numpy())
-        answers.append((p >= 0.5 if model.labels.several else p.argmax(1)).cpu().numpy())
+        scores.append(model.scores(batch.to(model.device)).double().cpu())
+        labels.append(batch.labels)
         tokens += batch.tokens
         if on_progress:
             on_progress(min(tokens / len(shards), 1.0))
         if limit is not None and tokens >= limit:
             break
     model.train(was_training)
-    return judged(
-        model.labels.names, np.concatenate(truths), np.concatenate(answers), float(np.concatenate(nats).mean()), tokens
-    )
+    return torch.cat(scores), torch.cat(labels), tokens
+
+
+def calibration_error(p: np.ndarray, truths: np.ndarray) -> float:
+    """How far P of the answers is from how often they are right; where there are several, of each label by itself."""
+    if truths.ndim == 2:
+        sure, right = np.maximum(p, 1 - p).ravel(), ((p >= 0.5) == truths.astype(bool)).ravel()
+    else:
+        sure, right = p.max(1), p.argmax(1) == truths
+    bins = np.minimum((sure * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, right.astype(float) - sure, BINS)
+    return float(np.abs(gaps).sum() / len(sure))
 
 
 def judged(names: tuple[str, ...], truths: np.ndarray, answers: np.ndarray, loss: float, tokens: int = 0) -> Classified:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from foresay.data.batches import Batches
+from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
+from foresay.data.tag_shards import TagShards
 from foresay.models.labelling import Labelling
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
@@ -21,3 +25,11 @@ def measure_on(
     if isinstance(model, Labelling):
         return classify(model, batches, shards, limit=limit)
     return evaluate(model, batches, shards, limit=limit)
+
+
+def check_positions(model: Any, shards: Shards | None, name: str) -> None:
+    """Refuses a row of held-out data that is longer than a model has positions for."""
+    if isinstance(shards, PairShards | TagShards) and hasattr(model, "encoder"):
+        shards.check_lengths(name, model.encoder.longest, "encoder.positions=learnt")
+    if isinstance(shards, PairShards):
+        shards.check_lengths(name, model.writer.longest, "writer.positions=learnt", "target")

@@ -1,0 +1,112 @@
+"""Batches of rows with an answer: rows of like length together, a budget of tokens per batch.
+
+A row has one length or several, as pairs have. Lengths are rounded up to a multiple of `width`, but not above the
+longest; a bucket holds rows of the same rounded lengths, and a batch of it has tokens // (the largest of them) rows.
+Rows with a length above `longest` are left out of training, never of an evaluation. The kinds differ in what a row
+holds: which lengths it has (`sizes`) and how a batch is made of some (`batch_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foresay.data.batch import Batch
+from foresay.data.batches import Batches
+from foresay.data.buckets import Shuffled, grouped
+from foresay.data.row_shards import RowShards
+from foresay.data.shards import Shards
+from foresay.errors import UserError
+from foresay.text.tokens import PAD
+
+Kind = TypeVar("Kind", bound=RowShards)
+
+
+class RowBatches(Batches):
+    """One row of the data a row of the batch."""
+
+    noun, unit = "rows", "tokens"
+
+    def __init__(self, tokens: int, longest: int, width: int, workers: int):
+        self.tokens, self.width, self.workers = tokens, width, workers
+        self.longest = self.most = longest
+
+    def own(self, shards: Shards) -> Any:
+        """The shards, if they are of this kind."""
+        raise AssertionError
+
+    def sizes(self, shards: Any) -> np.ndarray:
+        """The lengths of each row, (N, 1) or more columns."""
+        raise AssertionError
+
+    def batch_of(self, shards: Any, rows: np.ndarray, widths: Sequence[int]) -> Batch:
+        """Some rows, padded on the right to the widths of their lengths."""
+        raise AssertionError
+
+    def open(self, shards: Shards, seed: int) -> RowOrder:
+        return RowOrder(self.own(shards), seed, self)
+
+    def evaluation(self, shards: Shards) -> Iterator[Batch]:
+        own = self.own(shards)
+        sizes = self.sizes(own)
+        for rows in grouped(sizes.max(1), self.tokens):
+            yield self.batch_of(own, rows, sizes[rows].max(0).tolist())
+
+    def in_rows(self, rows: int) -> Batches:
+        raise UserError(f"rows={rows}, but {self.noun} are read one a row; leave it out")
+
+
+class RowOrder:
+    """The training order: rows shuffled within their bucket, then the batches shuffled."""
+
+    def __init__(self, shards: RowShards, seed: int, settings: RowBatches):
+        self.shards, self.settings, sizes = shards, settings, settings.sizes(shards)
+        self.kept = np.flatnonzero((sizes <= settings.most).all(1))
+        if not len(self.kept):
+            raise UserError(
+                f"train.batches.longest={settings.most} leaves none of {len(sizes)} {settings.noun}; the shortest has "
+                f"{sizes.max(1).min()} {settings.unit}: raise it"
+            )
+        kept = sizes[self.kept]
+        rounded = np.minimum(-(-kept // settings.width) * settings.width, np.maximum(kept.max(0), 1))
+        self.base, columns = settings.most + 1, sizes.shape[1]
+        self.powers = self.base ** np.arange(columns)[::-1]
+        keys = rounded @ self.powers  # one number for all lengths
+        self.shuffled = Shuffled(keys, seed, lambda key: np.maximum(settings.tokens // self._widths(key).max(1), 1))
+
+    def _widths(self, keys: np.ndarray) -> np.ndarray:
+        return keys[:, None] // self.powers % self.base
+
+    @property
+    def per_epoch(self) -> int:
+        return self.shuffled.per_epoch
+
+    @property
+    def left_out(self) -> int:
+        """Rows that are too long."""
+        return self.shards.documents - len(self.kept)
+
+    def batch(self, step: int) -> Batch:
+        key, rows = self.shuffled.rows(step)
+        return self.settings.batch_of(self.shards, self.kept[rows], self._widths(np.array([key]))[0].tolist())
+
+
+def held(shards: Shards, kind: type[Kind], reads: str, needs: str) -> Kind:
+    """The shards, if they are of a kind."""
+    if not isinstance(shards, kind):
+        raise UserError(f"train.batches={reads} needs {needs}; allowed: data.kind={reads}")
+    return shards
+
+
+def padded(rows: Sequence[np.ndarray], width: int) -> tuple[Tensor, Tensor | None]:
+    """Rows of ids (B, width) with PAD on the right, and which are real; None where all are."""
+    ids = np.full((len(rows), width), PAD, dtype=np.int64)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+    sizes = np.array([len(row) for row in rows])
+    mask = np.arange(width) < sizes[:, None]
+    return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(mask)

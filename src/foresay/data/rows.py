@@ -1,0 +1,57 @@
+"""Rows with an answer (pairs, labels, tags): which parts there are, and what of train is held out for validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import compress, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foresay.data import builtin
+from foresay.data.split import Choice
+
+BLOCK = 4096
+PARTS = ("train", "valid", "test")
+
+
+class Rows:
+    """What every kind of rows keeps: `find` opens the texts, `rows` walks through those of one part."""
+
+    unit = "line"
+    train: Any
+    share: float
+
+    def find(self, seed: int) -> dict[str, Any]:
+        """The texts of train and, where they are given or brought along, of valid and test."""
+        raise AssertionError
+
+    @property
+    def together(self) -> int:
+        """How many rows in a run are held out together."""
+        return 1
+
+    def holds_out(self, found: dict[str, Any]) -> bool:
+        """Whether some of train are kept for validation."""
+        return "valid" not in found and self.share > 0
+
+    def rows(self, name: str, seed: int, found: dict[str, Any] | None = None) -> Iterator[Any]:
+        """The rows of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
+        found, run = found or self.find(seed), self.together
+        if name not in ("train", "valid") or not self.holds_out(found):
+            yield from found.get(name, ())
+            return
+        choice, rows, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
+        while block := list(islice(rows, BLOCK)):
+            chosen = choice.chosen(first // run, -(-len(block) // run))
+            yield from compress(block, np.repeat(chosen, run)[: len(block)])
+            first += len(block)
+
+
+def file_of(setting: str, name: str) -> Path:
+    """The file that a setting names."""
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise builtin.no_such(setting, name)
+    return path

@@ -1,0 +1,87 @@
+"""How a run of any kind is measured: on its own held-out text, or on another that is read as its own was.
+
+The kinds differ in how another text is read (`_corpus`) and in what a limit is of (`_limited`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foresay.data.corpus import Corpus
+from foresay.data.places import own_part
+from foresay.data.prepare import prepare
+from foresay.data.shards import Shards
+from foresay.errors import UserError
+from foresay.parts import Size, fits
+from foresay.text.tokens import Tokens
+from foresay.train.measure import check_positions, measure_on
+from foresay.train.resume import own_prepared
+
+if TYPE_CHECKING:
+    from foresay.recipe import Recipe
+
+
+class Measuring:
+    """The part of a run that is measured; run.py joins it with the rest."""
+
+    folder: Path
+    recipe: Recipe
+    tokens: Tokens
+    model: Any
+
+    def evaluate(
+        self,
+        data: str | None = None,
+        *,
+        split: str = "valid",
+        limit: int | None = None,
+        encoding: str | None = None,
+        rows: int | None = None,
+    ) -> Any:
+        """What there is to say of the run on its own held-out text (`valid` or `test`), or on another text.
+
+        Of a language model a `Measured`, of a tagger `TagFigures`, of a classifier a `Classified`. Another text is read
+        as the run's was, in `encoding` where that is given; of one with splits, `split` is taken. A stream is read in
+        as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state through the whole text.
+        """
+        batches = self.recipe.train.batches
+        batches = batches if rows is None else batches.in_rows(fits(Size, rows, "rows"))
+        shards, limit = self._limited(self.held_out(data, split, encoding)[1], limit)
+        return measure_on(self.model, batches, shards, limit=limit)
+
+    def held_out(self, data: Any, split: str, encoding: str | None = None) -> tuple[str, Any]:
+        """Which part is meant of the run's own text or of another, and its shards."""
+        if self.model.reads == "text":
+            self._must_be_sequence()
+        if split not in ("valid", "test"):
+            raise UserError(f"split={split!r}; allowed: valid, test")
+        if data is None:
+            prepared, part = own_prepared(self.folder, self.recipe), split
+        else:
+            prepared = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True)
+            part = "train" if getattr(prepared, split) is None else split
+        shards = getattr(prepared, part)
+        if shards is None:
+            noun = self.recipe.train.batches.noun
+            raise UserError(f"the run has no {split} {noun}; give data.{split} in its recipe, or {noun} to measure on")
+        check_positions(self.model, shards, str(data or f"data.{split}"))
+        return part, shards
+
+    def _corpus(self, data: Any, split: str, encoding: str | None) -> Any:
+        read = replace(self.recipe.data.read, duplicates="count", encoding=encoding or self.recipe.data.read.encoding)
+        place = str(own_part("data", data, split))
+        return Corpus(train=place, unit=self.recipe.data.unit, share=0.0, read=read)
+
+    def _limited(self, shards: Any, limit: int | None) -> tuple[Shards, int | None]:
+        """What of the shards is read, and how many tokens of it at the most."""
+        return shards, limit
+
+    def _must_be_sequence(self) -> None:
+        if not self.model.sequence:
+            name = self.recipe.task.part_name
+            use = "foresay predict" if self.model.reads in ("tags", "labels") else "foresay words"
+            raise UserError(
+                f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
+            )

@@ -1,0 +1,72 @@
+"""Preparing rows of any kind: the folder's name, what is learnt from, what is told, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foresay import parts
+from foresay.data.row_prepare import Preparing
+from foresay.data.row_shards import RowWriter
+from foresay.data.rows import Rows
+from foresay.data.shards import Shards
+from foresay.errors import UserError
+
+
+class Lines(list):
+    name = "lines"
+
+
+class Texts(Rows):
+    train, share = "here", 0.0
+
+    def __init__(self, *texts: str):
+        self.given = texts
+
+    def find(self, seed: int) -> dict[str, Lines]:
+        return {"train": Lines(enumerate(self.given, 1))}
+
+
+class PreparingTexts(Preparing):
+    noun, needs = "texts", "a text"
+
+    def told(self, part, row):
+        return repr(row).encode()
+
+    def texts(self, row):
+        return (row[1],)
+
+    def writer(self, folder):
+        return RowWriter(folder, len(self.tokens))
+
+    def add(self, folder, writer, name, block):
+        lines, texts = map(list, zip(*block, strict=True))
+        writer.add(lines, self.ids_of(self.tokens, texts, lines, name, "text"), texts)
+
+
+def test_from_rows_to_shards() -> None:
+    told: list[tuple[str, float]] = []
+    tokens = parts.make("tokens", "characters")
+    make = PreparingTexts(Texts("ab", "b"), tokens, 1, lambda *one: told.append(one))
+    prepared = make.done(Path("cache"))
+    a, b = (prepared.tokens.encode(letter).item() for letter in "ab")
+    assert type(prepared.train) is Shards and prepared.train.slice(0, 9).tolist() == [a, b, 3, b, 3]
+    assert np.fromfile(prepared.folder / "train" / "lines.bin", "<i8").tolist() == [1, 2]
+    assert ("learn", pytest.approx(2 / 3)) in told and told[-1] == ("encode train", 1.0) and len(tokens) == 5
+    assert prepared.folder == PreparingTexts(Texts("ab", "b"), tokens, 2).done(Path("cache")).folder  # none held out
+    assert make.key() != PreparingTexts(Texts("ab", "a"), tokens, 1).key()
+    assert make.key() != PreparingTexts(Texts("ab", "b"), prepared.tokens, 1, learnt=True).key()
+
+
+def test_refusals() -> None:
+    tokens = parts.make("tokens", {"kind": "words", "normalise": {"emoji": "strip"}})
+    with pytest.raises(UserError, match=r"^lines is empty; give lines with a text$"):
+        PreparingTexts(Texts(), tokens, 1)
+    with pytest.raises(UserError, match=r"^lines: line 2 has a text without tokens"):
+        PreparingTexts(Texts("a", "\U0001f600"), tokens, 1).done(Path("cache"))
+    corpus = Texts("a")
+    corpus.share = 1e-9
+    with pytest.raises(UserError, match=r"^data.train='here' gives no valid texts; give more texts, data.valid, or"):
+        PreparingTexts(corpus, tokens, 1).done(Path("cache"))

@@ -1,0 +1,67 @@
+"""Files of columns: what is read of them, and every mistake with its line."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from foresay.data.tag_set import TagSet, open_tags
+from foresay.errors import UserError
+from tests.data.tagged import TEXT, read_back, ready
+
+EXPECTED = [
+    [("Anna", "B-person"), ("lives", "O"), ("in", "O"), ("New", "B-place"), ("York", "I-place")],
+    [("She", "O"), ("sleeps", "O")],
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        TEXT.replace("\t", " "),
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace("O\n", "O\r\n", 2),  # mixed
+        "\ufeff\n\n" + TEXT.replace("\n\n", "\n \t\n\n") + "\n\n",
+        "-DOCSTART- O\n\n" + TEXT,
+        TEXT.rstrip("\n"),
+    ],
+    ids=["tabs", "blanks", "crlf", "mixed", "more blank lines", "docstart", "no end"],
+)
+def test_words_and_tags(text):
+    prepared = ready(text)
+    assert read_back(prepared) == EXPECTED
+    assert prepared.tags == TagSet(("O", "B-person", "I-person", "B-place", "I-place"), "bio")
+    assert prepared.train.ends.tolist() == [6, 9] and prepared.train.sizes.tolist() == [5, 2]  # pyright: ignore
+    assert open_tags(prepared.folder) == prepared.tags
+
+
+def test_columns_conllu_and_packed():
+    text = "# text = They're\n1-2\tThey're\t_\t_\n1\tThey\tthey\tPRON\n2\t're\tbe\tAUX\n2.1\tx\tx\tX\n\n"
+    expected = [[("They", "PRON"), ("'re", "AUX")]]
+    assert read_back(ready(gzip.compress(text.encode()), name="a.conllu.gz")) == expected
+    four = "They PRP B-NP O\n're VBP B-VP O\n"
+    assert read_back(ready(four, read={"columns": [1, 2]})) == [[("They", "PRP"), ("'re", "VBP")]]
+    assert read_back(ready(four, read={"columns": [1, -1]})) == [[("They", "O"), ("'re", "O")]]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "error"),
+    [
+        ("a O\nb\n", {}, "line 2 has 1 column, line 1 has 2; every line of a word needs as many"),
+        ("a O\n\nb O x\n", {}, "line 3 has 3 columns, line 1 has 2"),
+        ("a\tO\nb\t\n", {}, "line 2 has an empty tag"),
+        ("a\tO\n\tO\n", {}, "line 2 has an empty word"),
+        ("a O\rb O\rc O\n", {}, "line 1 has a carriage return within"),
+        ("a O x\n", {}, "has 3 columns at line 1; say which are the word's and the tag's: data.columns="),
+        ("a O\n", {"read": {"columns": [1, 3]}}, r"data.columns=\[1, 3\], but a.conll has 2 columns at line 1"),
+        ("a O\n", {"read": {"columns": [2, -1]}}, "allowed: two different ones of 1 to 2"),
+        ("\n\n", {}, "a.conll has no words"),
+        (b"a O\n\xff O\n", {}, "line 2 is not UTF-8: byte 0xFF"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text, settings, error, tmp_path):
+    with pytest.raises(UserError, match=error) as raised:
+        ready(text, **settings)
+    assert "\n" not in str(raised.value)

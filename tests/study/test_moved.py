@@ -1,0 +1,101 @@
+"""Words that moved a decision: by formula where the model is linear, by a small change where it is not."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from foresay import start
+from foresay.data.batch import Batch
+from foresay.errors import UserError
+from foresay.run import load
+from foresay.study.moved import Moved, moved_by, page
+from foresay.train.progress import Watch
+
+TRAIN = {"steps": 2, "batches": {"kind": "labels", "tokens": 60}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two classifiers of three labels or two, hardly trained: `mean` has no encoder, `rnn` has one."""
+    made = tmp_path_factory.mktemp("moved")
+    (made / "two.tsv").write_text("text\tlabel\n" + "a b\tbad\nb c c\tgood\n" * 9)
+    (made / "three.tsv").write_text("text\tlabel\n" + "a b\tx\nb c c\ty\na\tz\n" * 9)
+    for name, table, encoder in (("mean", "two.tsv", None), ("rnn", "three.tsv", {"kind": "recurrent", "size": 4})):
+        recipe = {
+            "task": "classifier",
+            "tokens": "blanks",
+            "embedding": {"kind": "lookup", "size": 3},
+            "encoder": encoder,
+            "pool": "mean",
+            "train": TRAIN,
+            "data": {"kind": "labels", "train": str(made / table)},
+        }
+        start.train(recipe, out=made / name, device="cpu", watch=Watch())
+    return made
+
+
+def test_of_averaged_vectors_by_formula(folder):
+    """s = (w_good - w_bad) . mean_t x_t + b: word t has a third of (w_good - w_bad) . x_t."""
+    run: Any = load(folder / "mean", "cpu")
+    found = moved_by(run, "a c c", "good")
+    w = run.model.classes.weight[1] - run.model.classes.weight[0]
+    x = run.model.embedding(Batch(ids=torch.tensor([run.tokens.encode("a c c").tolist()])))[0]
+    assert found.shares == pytest.approx((x @ w / 3).tolist(), rel=1e-5)
+    assert found.tokens == ["a", "c", "c"] and found.label == "good"
+    assert found.probability == pytest.approx(run.predict("a c c")[0][1]["good"])
+    other = moved_by(run, "a c c", "bad")
+    assert other.shares == pytest.approx([-share for share in found.shares])
+
+
+def test_of_an_encoder_by_a_small_change(folder):
+    """Each word's vector made longer by a thousandth moves s by a thousandth of its share."""
+    run: Any = load(folder / "rnn", "cpu")
+    run.model.double()
+    found = moved_by(run, "a b c")
+    answer = max(run.predict("a b c")[0][1].items(), key=lambda one: one[1])[0]
+    at = run.model.labels.names.index(answer)
+    x = run.model.embedding(Batch(ids=torch.tensor([run.tokens.encode("a b c").tolist()]))).detach()
+
+    @torch.no_grad()
+    def odds(vectors: torch.Tensor) -> float:
+        p = float(run.model.read(vectors, None).softmax(1)[0, at])
+        return math.log(p / (1 - p))
+
+    for t, share in enumerate(found.shares):
+        longer, shorter = x.clone(), x.clone()
+        longer[0, t] *= 1.001
+        shorter[0, t] *= 0.999
+        assert (odds(longer) - odds(shorter)) / 0.002 == pytest.approx(share, rel=1e-4)
+    assert found.label == answer
+
+
+def test_a_page_has_every_word_and_nothing_of_its_own():
+    told = page(Moved(["good", "<b>"], [0.5, -0.25], "x&y", 0.875))
+    assert "x&amp;y: 87.5 %" in told and "&lt;b&gt;" in told and "<b>" not in told
+    assert "rgba(0,114,178,0.750)" in told and "rgba(213,94,0,0.375)" in told and 'title="-0.250"' in told
+
+
+def test_on_the_command_line(folder, call):
+    done = call("look", folder / "mean", "--text", "a c", "--out", "a.png")
+    assert [line.split("\t")[0] for line in done.out.splitlines()] == ["a", "c"]
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    assert call("look", folder / "mean", "--text", "a c", "--out", "a.html").code == 0
+    assert "<span" in Path("a.html").read_text("utf-8")
+    told = json.loads(call("look", folder / "mean", "--text", "a c", "--json").out)
+    assert told["tokens"] == ["a", "c"] and len(told["shares"]) == 2
+    assert call.refused("look", folder / "mean", "--text", "a", "--label", "no", "--json") == (
+        "--label no; allowed: bad, good"
+    )
+    assert call.refused("look", folder / "mean", "--text", "a", "--layer", "1").startswith("--layer and --head with")
+    assert call.refused("look", folder / "mean", "--attention", "a", "--label", "x").startswith("--label x without")
+
+
+def test_another_run_is_refused(trained):
+    with pytest.raises(UserError, match="is no neural classifier; allowed: a run of task classifier"):
+        moved_by(load(trained, "cpu"), "a")
