@@ -13,6 +13,9 @@ B, T, D, V = 2, 5, 3, 11
 
 VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("embedding", "characters"): [{"size": 14, "letters": 3, "kernels": [[1, 4], [3, 5]], "longest": 6}],
+    ("embedding", "joined"): [
+        {"of": [{"kind": "lookup", "size": 5}, {"kind": "characters", "size": 4, "kernels": [[2, 3]], "longest": 6}]}
+    ],
     ("encoder", "recurrent"): [
         {"size": 7},
         {"size": 7, "cell": "gru", "layers": 2},

@@ -90,4 +90,5 @@ def batch_of(shards: TagShards, rows: np.ndarray, width: int) -> Batch:
     """Some sentences, padded on the right to a width."""
     words, tags = zip(*(shards.sentence(row) for row in rows.tolist()), strict=True)
     ids, mask = padded(list(words), width)
-    return Batch(ids=ids, targets=padded(list(tags), width)[0], mask=mask)
+    batch = Batch(ids=ids, targets=padded(list(tags), width)[0], mask=mask)
+    return shards.strange.told(batch, [int(shards.ends[row - 1]) if row else 0 for row in rows.tolist()])

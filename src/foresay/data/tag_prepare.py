@@ -17,6 +17,7 @@ import numpy as np
 from foresay import parts
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.prepare import Prepared, digest_of, open_prepared
+from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged, TagText
 from foresay.data.tag_set import TagSet
 from foresay.data.tag_shards import TagWriter
@@ -25,7 +26,7 @@ from foresay.data.writer import Again, Progress
 from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
-FORMAT = 1
+FORMAT = 2
 BLOCK = 4096  # sentences encoded at a time
 
 
@@ -85,14 +86,16 @@ class _Make:
     def _encode(self, folder: Path) -> None:
         text = self.found.get(folder.name, self.found["train"])
         total, done = self.sizes.get(folder.name, self.sizes["train"]), 0
-        sentences = self._sentences(folder.name)
+        sentences, strange = self._sentences(folder.name), StrangeWriter(self.tokens)
         with TagWriter(folder, len(self.tokens), len(self.tags)) as writer:
             while block := list(islice(sentences, BLOCK)):
                 words = self._ids(text.name, block)
+                strange.add(words, (one.words for one in block))
                 tags = [np.array([self.tags.ids[tag] for tag in one.tags], np.uint32) for one in block]
                 writer.add([one.lines[0] for one in block], words, tags, [" ".join(one.words) for one in block])
                 done += len(block)
                 self.tell(f"encode {folder.name}", min(done / max(total, 1), 1.0))
+            strange.save(folder)
             if not writer.finish():
                 raise UserError(
                     f"data.train={self.corpus.train!r} gives no {folder.name} sentences; give more, data.valid, or "

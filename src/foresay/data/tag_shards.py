@@ -3,6 +3,7 @@
 train/            words: ids, documents.bin, meta.json
 train/tags/       their tags' ids, as many
 train/lines.bin   int64: the line that each sentence begins on, for what is said about it
+train/strange.*   the words that the vocabulary does not know, as they are spelt (strange.py)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Self
 import numpy as np
 
 from foresay.data.shards import Shards, ShardWriter
+from foresay.data.strange import Strange
 from foresay.errors import UserError
 
 
@@ -22,7 +24,7 @@ class TagShards(Shards):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.tags = Shards(folder / "tags")
+        self.tags, self.strange = Shards(folder / "tags"), Strange(folder, self.vocabulary)
         try:
             self.lines = np.fromfile(folder / "lines.bin", "<i8")
         except FileNotFoundError:

@@ -3,7 +3,7 @@
     y = encoder(embedding(words)),   e_t = W y_t + b,   P(tags | words) by a softmax each, or by a CRF (output/crf.py)
 
 Any encoder fits; one that sees both sides sees what follows the word too. While training, `unknown` is the share of
-words read as <unk>, so that it knows what to make of one, and `dropout` is on y.
+words read as <unk>, so that it knows what to make of one (its letters stay), and `dropout` is on y.
 
 ids (B, T) -> e (B, T, K).
 """
@@ -57,6 +57,7 @@ class Tagger(Tagging):
         assert batch.ids is not None
         if self.training and self.unknown:
             hidden = torch.rand(batch.ids.shape, device=batch.ids.device) < self.unknown
-            batch = replace(batch, ids=batch.ids.masked_fill(hidden, UNK))
+            letters = batch.ids if batch.spelt is None else batch.spelt
+            batch = replace(batch, ids=batch.ids.masked_fill(hidden, UNK), spelt=letters)
         y, _ = self.encoder(self.embedding(batch), batch.mask)
         return full(self.head(F.dropout(y, self.dropout, self.training)))
