@@ -33,12 +33,13 @@ from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Limits, Search
+from foresay.embed.elmo import FOLDER as ELMO
+from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
-from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
@@ -320,12 +321,13 @@ class Run:
     @torch.inference_mode()
     def expect(self, before: str, after: str = "") -> Tensor:
         """log P (V,) of the token between two texts; a model that reads from left to right looks at `before` alone."""
-        if not isinstance(self.model, MaskedLanguageModel):
+        if self.model.causal:
             return self.step(before)[0]
         self.model.eval()
         first, last = (self.tokens.encode(text).tolist() for text in (before, after))
         ids = torch.tensor([[*first, MASK, *last, *([STOP] if self.ends_count else [])]], device=self.model.device)
-        return self.model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]
+        model: Any = self.model
+        return model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]
 
     @torch.inference_mode()
     def trace(self, text: str) -> dict[str, Any]:
@@ -430,6 +432,9 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
     forget_vectors(model)  # the saved weights hold what was read from there
+    for module in model.modules():
+        if isinstance(module, Elmo):
+            module.place = folder / ELMO
     if getattr(recipe.data, "source_tokens", None) is not None:
         model.source_vocabulary = len(recipe.data.source_tokens)
     if isinstance(model, Tagging):

@@ -115,8 +115,8 @@ class Characters(Embedding):
             return self._kept.vectors(self, ids)
         known = ids < len(self.spelling)
         x = self._kept.vectors(self, ids.where(known, 0))
-        others = F.embedding((ids - len(self.spelling)).clamp(min=0), self._read(strange).to(x.dtype))
-        return torch.where(known[..., None], x, others)
+        words, places = (ids - len(self.spelling)).clamp(min=0).unique(return_inverse=True)
+        return torch.where(known[..., None], x, F.embedding(places, self._read(strange[words]).to(x.dtype)))
 
     def _letters(self, words: Tensor, strange: Tensor | None) -> Tensor:
         """The numbers (N, W) of distinct words in order."""

@@ -29,6 +29,7 @@ class Joined(Embedding):
     def __init__(self, of: list[Embedding | str] = BOTH) -> None:
         super().__init__()
         self.of = cast("list[Embedding]", nn.ModuleList(cast("list[Embedding]", of)))
+        self.sees_ahead = any(one.sees_ahead for one in self.of)
 
     def build(self, vocabulary: int) -> None:
         for one in self.of:
