@@ -40,6 +40,7 @@ ORDER += [
     "translate",
     "tag",
     "classify",
+    "represent",
     "run",
     "start",
     "ready",

@@ -38,6 +38,7 @@ from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
 from foresay.models.tagging import Tagging
@@ -45,6 +46,7 @@ from foresay.models.task import Task
 from foresay.own import CodeError
 from foresay.parts import Amount, Count, Size, fits, make
 from foresay.recipe import Recipe
+from foresay.represent import Representing
 from foresay.results import Scored, Written
 from foresay.tag import TagUsing
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
@@ -407,6 +409,10 @@ class PairRun(Translating, Run):
         raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
 
 
+class TwoWayRun(Representing, Run):
+    """A run whose model reads both ways: `embed` too."""
+
+
 class TagRun(TagUsing, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
     """A run whose model tags words: `predict`, `evaluate`."""
 
@@ -449,7 +455,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, Run)
+    usual = TwoWayRun if isinstance(model, BiLM) else Run
+    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

@@ -75,6 +75,17 @@ def test_new_words_are_spelt_as_those_of_a_file_are():
     assert spelt(known, [["the", "the"]], prepared.tokens) is known
 
 
+def test_a_literal_unk_is_the_mark():
+    SENTENCES.append(["<unk>", "saw", "emu"])
+    prepared = ready()
+    SENTENCES.pop()
+    symbols = prepared.tokens.pieces(range(len(prepared.tokens)))
+    *_, batch = parts.make("batches", {"kind": "tags", "tokens": 3}).evaluation(prepared.train)
+    assert words_of(batch, symbols) == [["<unk>", "saw", "emu"]] and batch.spelt[0, 0] == UNK
+    new = spelt(Batch(ids=batch.ids), [["<unk>", "saw", "emu"]], prepared.tokens)
+    assert torch.equal(new.spelt, batch.spelt)
+
+
 def test_spelt_as_the_tokens_have_words():
     """In lower case where the vocabulary is: an upper-case letter would say that a word is unknown."""
     prepared = ready({"normalise": {"lowercase": True}, "stem": {"kind": "snowball"}})

@@ -5,7 +5,8 @@ strange.json   how many pairs there are, and these words, each once, as the toke
 
 In a batch the word at (row, column) is symbol `spelt[row, column]` of the vocabulary where that is below V, else row
 `spelt - V` of `characters` (U, W), the numbers of text/word_bytes.py. So every word that the batch has more than once
-is read once. `ids` has <unk> there, as before: who does not read letters sees no difference.
+is read once. `ids` has <unk> there, as before: who does not read letters sees no difference. A literal "<unk>" is the
+mark itself, and has no letters.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ import torch
 
 from foresay.data.batch import Batch
 from foresay.errors import UserError
-from foresay.text.tokens import UNK, Tokens
+from foresay.text.tokens import SPECIALS, UNK, Tokens
 from foresay.text.word_bytes import numbered
 
 PLACES, WORDS = "strange.bin", "strange.json"
+MARK = SPECIALS[UNK]
 LONGEST = 100  # bytes of a word that are kept in a batch
 
 
@@ -38,7 +40,7 @@ class StrangeWriter:
     def add(self, ids: Sequence[np.ndarray], sentences: Iterable[Sequence[str]]) -> None:
         """The ids of sentences and the words they came from; each sentence is one longer in the stream."""
         for row, words in zip(ids, sentences, strict=True):
-            columns = np.flatnonzero(row == UNK)
+            columns = np.flatnonzero([number == UNK and word != MARK for number, word in zip(row, words, strict=True)])
             which = [
                 self.numbers.setdefault(spelling(self.tokens, words[column]), len(self.numbers))
                 for column in columns.tolist()
@@ -92,15 +94,22 @@ class Strange:
 def spelt(batch: Batch, sentences: Sequence[Sequence[str]], tokens: Tokens) -> Batch:
     """The batch of these words with the spelling of those that are <unk> in it."""
     assert batch.ids is not None
-    rows, columns = np.nonzero(batch.ids.numpy() == UNK)
-    if not len(rows):
+    unknown: list[list[int]] = (batch.ids == UNK).nonzero().tolist()
+    places = [(row, column) for row, column in unknown if sentences[row][column] != MARK]
+    if not places:
         return batch
-    words = [
-        spelling(tokens, sentences[row][column]) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-    ]
+    words = [spelling(tokens, sentences[row][column]) for row, column in places]
     distinct = {word: number for number, word in enumerate(dict.fromkeys(words))}
     which = np.array([distinct[word] for word in words])
-    return _with(batch, (rows, columns), which, numbered(list(distinct), LONGEST), len(tokens))
+    return _with(batch, tuple(zip(*places, strict=True)), which, numbered(list(distinct), LONGEST), len(tokens))
+
+
+def words_of(tokens: Tokens, text: str, ids: Sequence[int]) -> list[str]:
+    """What the ids of a text stand for: its words as they are spelt there, or symbols where tokens are no words."""
+    split = getattr(tokens, "split", None)
+    plain = text if tokens.normalise is None else tokens.normalise(text)
+    words = [] if split is None else [word for chunk in plain.split() for word in split(chunk)]
+    return words if len(words) == len(ids) else tokens.pieces(ids)
 
 
 def spelling(tokens: Tokens, word: str) -> str:
