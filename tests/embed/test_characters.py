@@ -10,6 +10,7 @@ from foresay import parts, start
 from foresay.data.batch import Batch
 from foresay.embed.characters import Characters
 from foresay.errors import UserError
+from foresay.kernels.switch import as_graph
 from foresay.run import load
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_bytes import numbered
@@ -101,6 +102,17 @@ def test_words_of_no_vocabulary_are_read_by_their_letters(training):
     with torch.no_grad():
         torch.testing.assert_close(embedding(strange(["new", "ab"], 5)), x)
     assert not torch.allclose(x[0, 1], embedding.vectors(["old"])[0])
+
+
+def test_in_a_graph_no_shape_depends_on_the_words(monkeypatch):
+    """As a CUDA graph wants it: every place is read, whatever stands there, to the same vectors."""
+    embedding = build().train()
+    x, read, inner = embedding(Batch(ids=IDS)), [], embedding._read
+    monkeypatch.setattr(embedding, "_read", lambda spelt, **how: read.append(spelt.shape) or inner(spelt, **how))
+    monkeypatch.setattr(torch.Tensor, "unique", None)  # waits for the device
+    with as_graph():
+        torch.testing.assert_close(embedding(Batch(ids=IDS)), x)
+    assert read == [(6, embedding.longest + 2)]
 
 
 @pytest.mark.parametrize("longest", [3, 4, 5, 120])

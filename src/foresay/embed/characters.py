@@ -30,6 +30,7 @@ from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.embed.highway import Highway
 from foresay.errors import UserError
+from foresay.kernels.switch import in_graph
 from foresay.parts import Count, Share, Size, part
 from foresay.text.word_bytes import ALPHABET, ENDS, numbered, numbered_symbols
 
@@ -103,8 +104,7 @@ class Characters(Embedding):
     def _of_words(self, ids: Tensor, strange: Tensor | None) -> Tensor:
         """Of words by number: symbols, and from V on the rows (U, W) of `strange`."""
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        if strange is None and ids.is_cuda and torch.cuda.is_current_stream_capturing():
-            # nothing may depend on what the ids are
+        if strange is None and in_graph():  # nothing may depend on what the ids are, nor wait for it
             return self._read(self.spelling[ids.flatten()], trim=False).unflatten(0, ids.shape)
         if trains or (self.training and not self.frozen):
             words, places = ids.unique(return_inverse=True)
