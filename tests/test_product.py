@@ -56,7 +56,7 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
     """What a task is made of, and the batches it is given."""
     found = {}
     for setting in parts.settings_of(parts.find("task", task)):
-        if setting.nested and not setting.many:
+        if setting.nested and not setting.many and setting.name != "beside":  # a second embedding, by default none
             found[setting.name] = described(setting.nested)
     if "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]

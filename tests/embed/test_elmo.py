@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from foresay import parts, start
 from foresay.data.batch import Batch
+from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import Elmo
 from foresay.errors import UserError
 from foresay.run import load
@@ -139,6 +140,26 @@ def test_a_classifier_reads_it(tmp_path):
     train = {"steps": 60, "batches": {"kind": "labels", "tokens": 60}, "optimizer": {"kind": "adamw", "lr": 0.05}}
     run: Any = start.train(made | {"train": train}, out=tmp_path / "run", device="cpu", watch=Watch())
     assert [label for label, _ in run.predict(["the cat sat", "dogs ran by"])] == ["a", "b"]
+
+
+@pytest.mark.parametrize("task", ["tagger", "classifier"])
+def test_at_the_output_it_joins_what_is_read(task):
+    """What the layer for tags or labels reads is [encoder; ELMo], each mix its own."""
+    elmo = {"kind": "elmo", "run": "letters"}
+    model: Any = parts.make("task", {"kind": task, "embedding": elmo, "encoder": recipe()["encoder"], "beside": elmo})
+    for module in model.modules():
+        if isinstance(module, Elmo):
+            module.symbols = SYMBOLS
+    if task == "tagger":
+        model.tags = TagSet.of(["A", "B"])
+    model.build(len(SYMBOLS))
+    read: list[torch.Tensor] = []
+    (model.head if task == "tagger" else model.pool).register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    batch = Batch(ids=IDS, mask=MASK)
+    model.eval().scores(batch)
+    y = model.encoder(model.embedding(batch), MASK)[0]
+    torch.testing.assert_close(read[0], torch.cat([y, model.beside(batch)], 2))
+    assert model.embedding.mix.gamma is not model.beside.mix.gamma
 
 
 @pytest.mark.parametrize(

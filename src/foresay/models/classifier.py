@@ -9,7 +9,7 @@ In the logarithm `mean` is the geometric mean, and `last` the last step's answer
 a sigmoid for each, and `max` gives max_t Y_t itself.
 
 Without an encoder (`encoder: null`) the pool reads the embeddings: with `mean` these are averaged, and the order of the
-words counts for nothing.
+words counts for nothing. `beside` is another embedding, of the same words, that joins y: ELMo at the output, [y; ELMo].
 
 batch (B, T) -> z (B, C).
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -45,11 +46,13 @@ class Classifier(Labelling):
         over: Literal["features", "outputs"] = "features",
         dropout: Share = 0.0,
         weights: Weights = None,
+        beside: Embedding | str | None = None,
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(pool, Pool) and not isinstance(encoder, str)
         self.embedding, self.encoder, self.pool = embedding, encoder, pool
-        self.over, self.dropout = over, dropout
+        assert not isinstance(beside, str)
+        self.over, self.dropout, self.beside = over, dropout, beside
         self.weighing: Weights = weights
         if over == "outputs" and pool.part_name not in OF_OUTPUTS:
             raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
@@ -66,6 +69,9 @@ class Classifier(Labelling):
         if self.encoder is not None:
             self.encoder.build(width)
             width = self.encoder.width
+        if self.beside is not None:
+            self.beside.build(vocabulary)
+            width += self.beside.width
         names = len(self.labels.names)
         self.pool.build(width if self.over == "features" else names)
         self.classes = nn.Linear(self.pool.width if self.over == "features" else width, names)
@@ -75,6 +81,8 @@ class Classifier(Labelling):
         y = self.embedding(batch)
         if self.encoder is not None:
             y = self.encoder(y, batch.mask)[0]
+        if self.beside is not None:
+            y = torch.cat([y, self.beside(batch)], 2)
         if self.over == "features":
             return self.classes(F.dropout(self.pool(y, batch.mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))
