@@ -41,6 +41,7 @@ ORDER += [
     "translate",
     "tag",
     "classify",
+    "represent",
     "run",
     "start",
     "ready",

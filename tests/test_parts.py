@@ -15,6 +15,7 @@ from foresay.parts import Amount, Count, Share, Size, anew, check, describe, fit
 
 NEEDED = {  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
+    ("embedding", "elmo"): {"run": "runs/elmo"},
     ("confusions", "listed"): {"sets": ["a,b"]},
     ("data", "pairs"): {"train": "my.tsv"},
     ("data", "labels"): {"train": "my.tsv"},

@@ -214,3 +214,36 @@ def test_other_tasks_refuse_tags():
         start.train(raw, out="refused", device="cpu", watch=Watch())
     with pytest.raises(UserError, match="wnut17 holds words with tags, not a text"):
         foresay.prepare("wnut17")
+
+
+@pytest.mark.parametrize("embedding", ["lookup", "joined"])
+def test_a_word_never_seen_is_tagged_by_its_letters(embedding, tmp_path, monkeypatch):
+    """Tags by the ending alone, every word different: letters tell them apart, <unk> does not."""
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(3)
+
+    def column(number: int) -> str:
+        stems = ["".join(draw.choices("bcdfgklmnprst", k=5)) for _ in range(number)]
+        rows = [
+            f"{stem}{ending}\t{tag}" for stem in stems for ending, tag in [draw.choice([("ing", "V"), ("ly", "A")])]
+        ]
+        return "\n".join(row + ("\n" if n % 4 == 3 else "") for n, row in enumerate(rows)) + "\n"
+
+    Path("train.conll").write_text(column(200))
+    Path("test.conll").write_text(column(80))
+    small = {"kind": "characters", "size": 8, "kernels": [[3, 12]], "longest": 12}
+    made = {"kind": "joined", "of": [{"kind": "lookup", "size": 4}, small]}
+    recipe = RECIPE | {
+        "data": {"kind": "tags", "train": "train.conll", "test": "test.conll"},
+        "tokens": {"kind": "blanks", "min_count": 2, "size": 6},
+        "embedding": made if embedding == "joined" else {"kind": "lookup", "size": 8},
+        "train": RECIPE["train"] | {"steps": 60, "save": {"every": 60}, "evaluate": {"every": 60}},
+    }
+    Path("train.conll").write_text("be\tV\nbe\tV\n\n" + Path("train.conll").read_text())  # one word is known
+    run: Any = start.train(recipe, out="run", device="cpu", watch=Watch())
+    figures, found = run.evaluate(split="test"), run.predict([["zzzzly", "xxxxxing", "zzzzly"]])[0].tags
+    assert figures.unknown == 1.0
+    if embedding == "joined":
+        assert figures.accuracy > 0.95 and found == ["A", "V", "A"]
+    else:
+        assert figures.accuracy < 0.7

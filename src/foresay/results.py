@@ -1,10 +1,12 @@
-"""What a run gives back: a text with its score, a text that was found."""
+"""What a run gives back: a text with its score, a text that was found, vectors of a text's words."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from typing import Any
+
+from torch import Tensor
 
 from foresay.decode.search import Found
 from foresay.train.evaluate import perplexity
@@ -45,3 +47,15 @@ class Written:
     def as_dict(self) -> dict[str, Any]:
         about = {"text": self.text, "score": self.found.score, "log_prob": self.found.log_prob}
         return about | {"finished": self.found.finished, "tokens": self.tokens, "log_probs": self.found.log_probs}
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The vectors of a text's tokens in their context: of each layer (T, width), h_0 = [x; x] the first."""
+
+    text: str
+    tokens: list[str]
+    layers: list[Tensor]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "tokens": self.tokens, "layers": [layer.tolist() for layer in self.layers]}

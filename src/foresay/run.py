@@ -30,18 +30,21 @@ from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Limits, Search
+from foresay.embed.elmo import FOLDER as ELMO
+from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.measuring import Measuring
+from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
-from foresay.models.masked_lm import MaskedLanguageModel
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
 from foresay.parts import Amount, Count, fits, make
 from foresay.recipe import Recipe
+from foresay.represent import Representing
 from foresay.results import Scored, Written
 from foresay.tag import TagUsing
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
@@ -277,12 +280,13 @@ class Run(Measuring):
     @torch.inference_mode()
     def expect(self, before: str, after: str = "") -> Tensor:
         """log P (V,) of the token between two texts; a model that reads from left to right looks at `before` alone."""
-        if not isinstance(self.model, MaskedLanguageModel):
+        if self.model.causal:
             return self.step(before)[0]
         self.model.eval()
         first, last = (self.tokens.encode(text).tolist() for text in (before, after))
         ids = torch.tensor([[*first, MASK, *last, *([STOP] if self.ends_count else [])]], device=self.model.device)
-        return self.model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]
+        model: Any = self.model
+        return model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]
 
     @torch.inference_mode()
     def trace(self, text: str) -> dict[str, Any]:
@@ -362,6 +366,10 @@ class PairRun(Translating, Run):
         raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
 
 
+class TwoWayRun(Representing, Run):
+    """A run whose model reads both ways: `embed` too."""
+
+
 class TagRun(TagUsing, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
     """A run whose model tags words: `predict`, `evaluate`."""
 
@@ -387,6 +395,9 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
     forget_vectors(model)  # the saved weights hold what was read from there
+    for module in model.modules():
+        if isinstance(module, Elmo):
+            module.place = folder / ELMO
     if getattr(recipe.data, "source_tokens", None) is not None:
         model.source_vocabulary = len(recipe.data.source_tokens)
     if isinstance(model, Tagging):
@@ -401,7 +412,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
-    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, Run)
+    usual = TwoWayRun if isinstance(model, BiLM) else Run
+    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

@@ -31,6 +31,8 @@ from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
+from foresay.embed.elmo import FOLDER as ELMO
+from foresay.embed.elmo import Elmo
 from foresay.embed.embedding import Embedding
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
@@ -164,6 +166,9 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             "set encoder.initial.state to zero or learnt, or train in a loop of your own from Python, "
             "as model.score(ids, condition=vectors)"
         )
+    runs = sorted({module.run for module in recipe.task.modules() if isinstance(module, Elmo)})
+    if len(runs) > 1:
+        raise UserError(f"embedding=elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared
@@ -242,6 +247,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
             prepared.source_tokens.save(folder / SOURCE)
         if prepared.tags is not None:
             prepared.tags.save(folder)
+        for module in model.modules():
+            if isinstance(module, Elmo):
+                module.keep(folder / ELMO)
         if isinstance(prepared.train, LabelShards):
             prepared.train.labels.save(folder)
         folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
@@ -302,6 +310,8 @@ def build(
     for module in model.modules():
         if getattr(module, "pretrained", None):
             _name_vectors(module, tokens, run)
+        if isinstance(module, Elmo) and run is not None:
+            module.place = _place_of(module, run)
         if getattr(module, "wants_symbols", False) and not isinstance(tokens, int):
             module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
@@ -325,6 +335,12 @@ def build(
         for module in wanting:
             module.learn_counts(counts)
     return model.to(place)
+
+
+def _place_of(module: Elmo, run: Path) -> Path:
+    """Where the bilm of a run that was begun before lies: its own run, or else what was kept of it."""
+    there = Path(folders.located(run, folders.read_config(run), module.run))
+    return there if (there / folders.MODEL).is_file() else run / ELMO
 
 
 def _name_vectors(module: Any, tokens: Tokens | int, run: Path | None) -> None:

@@ -18,6 +18,7 @@ import torch
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.spans import Span, rewritten, spans_of
+from foresay.data.strange import spelt
 from foresay.data.tag_prepare import word_ids
 from foresay.data.tags import Tags
 from foresay.errors import UserError
@@ -92,7 +93,7 @@ class TagUsing(Measuring):
                     f"the run's tokens cut a word of {' '.join(words)[:60]!r} into pieces; give words that they keep"
                 )
         padded_ids, mask = padded([row for row in ids if row is not None], max(map(len, sentences)))
-        batch = Batch(ids=padded_ids, mask=mask).to(self.model.device)
+        batch = spelt(Batch(ids=padded_ids, mask=mask), sentences, self.tokens).to(self.model.device)
         best, log_probs = self._task.predict(batch)
         chosen = log_probs.gather(-1, best[..., None])[..., 0].exp().tolist()
         found = []

@@ -14,6 +14,10 @@ B, T, D, V = 2, 5, 3, 11
 VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("embedding", "characters"): [{"size": 14, "letters": 3, "kernels": [[1, 4], [3, 5]], "longest": 6}],
     ("encoder", "convolution"): [{"kernels": [[2, 4], [3, 6]]}, {"kernels": [[1, 3], [4, 5]], "dropout": 0.1}],
+    ("embedding", "elmo"): [],  # needs a run: tests/embed/test_elmo.py
+    ("embedding", "joined"): [
+        {"of": [{"kind": "lookup", "size": 5}, {"kind": "characters", "size": 4, "kernels": [[2, 3]], "longest": 6}]}
+    ],
     ("encoder", "recurrent"): [
         {"size": 7},
         {"size": 7, "cell": "gru", "layers": 2},
@@ -28,6 +32,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         },
         {"size": 14, "bidirectional": True, "layers": 3, "between": {"wiring": "skip", "locked": True}, "dropout": 0.1},
         {"size": 7, "layers": 2, "between": {"wiring": "residual"}, "initial": {"state": "learnt"}},
+        {"size": 7, "layers": 2, "between": {"wiring": "fed"}},
         {"size": 6, "layers": 2, "between": {"wiring": "highway"}, "initial": {"weights": "orthogonal", "radius": 0.9}},
     ],
     ("encoder", "shrunk"): [

@@ -9,10 +9,11 @@ from torch import Tensor
 from foresay import parts, start
 from foresay.data.batch import Batch
 from foresay.embed.characters import Characters
-from foresay.embed.word_bytes import numbered
 from foresay.errors import UserError
+from foresay.kernels.switch import as_graph
 from foresay.run import load
-from foresay.text.tokens import SPECIALS
+from foresay.text.tokens import SPECIALS, UNK
+from foresay.text.word_bytes import numbered
 from foresay.train.progress import Watch
 
 WORDS = ["ab", "b", "abba", "straße", "a" * 60]
@@ -75,15 +76,49 @@ def test_equals_a_loop_over_letters():
 
 
 def test_the_company_of_a_word_changes_nothing():
-    """Neither how far it is padded nor which words stand in the batch, training or not; ids or characters."""
+    """Neither how far it is padded nor which words stand in the batch, training or not."""
     embedding = build()
     x = embedding(Batch(ids=IDS))
     torch.testing.assert_close(embedding(Batch(ids=IDS[:1])), x[:1])
     torch.testing.assert_close(embedding.train()(Batch(ids=IDS)), x)
-    spelt = embedding.spelling[IDS]
-    torch.testing.assert_close(embedding(Batch(characters=spelt)), x)
-    wider = torch.nn.functional.pad(spelt, (0, 4))
-    torch.testing.assert_close(embedding(Batch(characters=wider)), x)
+
+
+def strange(words: list[str], wide: int | None = None) -> Batch:
+    """IDS with words that are no symbols in its first row, and with a symbol in the second."""
+    spelt = IDS.clone()
+    spelt[0, :2] = len(SYMBOLS) + torch.tensor([1, 0])
+    letters = torch.from_numpy(numbered(words, 100))
+    return Batch(ids=IDS.masked_fill(spelt >= len(SYMBOLS), UNK), spelt=spelt, characters=letters[:, :wide])
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_words_of_no_vocabulary_are_read_by_their_letters(training):
+    """In training and not, however far their letters are padded; a symbol's letters give the symbol's vector."""
+    embedding = build().train(training)
+    x = embedding(strange(["new", "ab"]))
+    expected = torch.stack([*embedding.vectors(["ab", "new"]), embedding.vectors(["ab"])[0]])
+    torch.testing.assert_close(x[0], expected)
+    torch.testing.assert_close(x[1], embedding(Batch(ids=IDS))[1])
+    with torch.no_grad():
+        torch.testing.assert_close(embedding(strange(["new", "ab"], 5)), x)
+    assert not torch.allclose(x[0, 1], embedding.vectors(["old"])[0])
+
+
+def test_in_a_graph_no_shape_depends_on_the_words(monkeypatch):
+    """As a CUDA graph wants it: every place is read, whatever stands there, to the same vectors."""
+    embedding = build().train()
+    x, read, inner = embedding(Batch(ids=IDS)), [], embedding._read
+    monkeypatch.setattr(embedding, "_read", lambda spelt, **how: read.append(spelt.shape) or inner(spelt, **how))
+    monkeypatch.setattr(torch.Tensor, "unique", None)  # waits for the device
+    with as_graph():
+        torch.testing.assert_close(embedding(Batch(ids=IDS)), x)
+    assert read == [(6, embedding.longest + 2)]
+
+
+@pytest.mark.parametrize("longest", [3, 4, 5, 120])
+def test_strange_words_are_cut_as_symbols_are(longest):
+    embedding = build(longest=longest)
+    torch.testing.assert_close(embedding(strange(["abcd", "ab"]))[0, 1], embedding.vectors(["abcd"])[0])
 
 
 def test_long_words_are_cut_and_told_of():

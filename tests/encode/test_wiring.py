@@ -82,6 +82,17 @@ def test_both_ways_and_narrow_outputs_are_joined_by_width():
     assert encoder(inputs())[0].shape == (B, T, 14)
 
 
+def test_fed_adds_what_fed_the_layer_below():
+    """The second layer reads h_1 + W x, the third h_2 + h_1; what each layer gives is its own."""
+    encoder, x = build("fed"), inputs()
+    first, second = encoder.wiring.passes
+    assert isinstance(first, nn.Linear) and first.weight.shape == (H, D) and isinstance(second, nn.Identity)
+    one = layer(encoder, 0, x)
+    two = layer(encoder, 1, one + x @ first.weight.T)
+    for found, expected in zip(encoder.layers(x), (one, two, layer(encoder, 2, two + one)), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("wiring", ["residual", "highway"])
 def test_padding_stays_zero_whatever_stands_there(wiring):
     encoder, mask = build(wiring), torch.arange(T) < torch.tensor([[3], [5]])
@@ -96,7 +107,7 @@ def test_dropout_comes_before_what_is_added():
     assert 0.75 < (y == x).double().mean() < 1.0
 
 
-@pytest.mark.parametrize("wiring", ["skip", "dense"])
+@pytest.mark.parametrize("wiring", ["skip", "dense", "fed"])
 def test_one_layer_has_nothing_to_join(wiring):
     with pytest.raises(UserError, match=f"wiring={wiring} joins layers and there is one: pass layers=2 or more"):
         build(wiring, layers=1)

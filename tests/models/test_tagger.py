@@ -52,6 +52,17 @@ def test_what_is_unknown_while_training():
     assert 0.8 < share < 1 and torch.equal(read[0][read[0] != UNK], ids[read[0] != UNK]) and torch.equal(read[1], ids)
 
 
+def test_the_letters_of_what_is_unknown_while_training_stay():
+    model = made(unknown=0.9, embedding={"kind": "characters", "size": 6, "kernels": [[2, 4]]})
+    ids = torch.randint(5, 12, (40, 6))
+    batch = Batch(ids=ids, targets=torch.zeros_like(ids))
+    torch.testing.assert_close(model.train().loss(batch)[0], model.eval().loss(batch)[0])
+    letters, read = ids.roll(1, 0), []
+    model.embedding.register_forward_pre_hook(lambda _, given: read.append(given[0].spelt))
+    model.train().loss(Batch(ids=ids, targets=torch.zeros_like(ids), spelt=letters))
+    assert torch.equal(read[0], letters)
+
+
 @pytest.fixture
 def text() -> Prepared:
     Path("a.conll").write_text("the D\ncat N\nsleeps V\n\nthe D\ndog N\n\nsleeps V\n")

@@ -123,6 +123,7 @@ def show_measured(measured: Measured) -> None:
     lines = {
         "loss": f"{measured.loss:.4f} nats per token",
         f"{measured.named}perplexity": f"{measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})",
+        **{f"  {way}": f"{about[f'perplexity_{way}']:.3f}" for way in measured.ways},
         f"{measured.named}bits per character": f"{measured.bits_per_character:.4f}",
         f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}",
     }

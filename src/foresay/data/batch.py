@@ -1,6 +1,8 @@
 """A batch: named fields with fixed meanings, the same for every model (contract 2).
 
 ids     (B, T)  input symbols
+spelt   (B, T)  whose letters to read: a symbol, or V + a row of `characters`; None = as ids
+characters (U, W)  the letters of words that the vocabulary does not know (strange.py)
 targets (B, T)  what each position should predict
 mask    (B, T)  bool, True = real; None = all real; padding is on the right only
 starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
@@ -26,6 +28,7 @@ class Batch:
     targets: Tensor | None = None
     mask: Tensor | None = None
     starts: Tensor | None = None
+    spelt: Tensor | None = None
     characters: Tensor | None = None
     frames: Tensor | None = None
     position: Tensor | None = None

@@ -77,7 +77,7 @@ class Preparing:
         self.learn(folder)
         for name in PARTS:
             if name in self.found or (name == "valid" and self.corpus.holds_out(self.found)):
-                self._encode(folder / name)
+                self.encode(folder / name)
 
     def learn(self, folder: Path) -> None:
         """Learns what is not learnt yet, and saves it."""
@@ -109,7 +109,8 @@ class Preparing:
                 raise UserError(f"{name}: line {line} has a {what} without tokens; mend it, or take another tokeniser")
         return ids
 
-    def _encode(self, folder: Path) -> None:
+    def encode(self, folder: Path) -> None:
+        """Writes a part."""
         part, rows, done = folder.name, self.rows(folder.name), 0
         text, total = self.found.get(part, self.found["train"]), self.sizes.get(part, self.sizes["train"])
         with self.writer(folder) as writer:

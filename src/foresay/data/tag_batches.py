@@ -35,7 +35,8 @@ class TagBatches(RowBatches):
     def batch_of(self, shards: TagShards, rows: np.ndarray, widths: Sequence[int]) -> Batch:
         words, tags = zip(*(shards.sentence(row) for row in rows.tolist()), strict=True)
         ids, mask = padded(words, widths[0])
-        return Batch(ids=ids, targets=padded(tags, widths[0])[0], mask=mask)
+        batch = Batch(ids=ids, targets=padded(tags, widths[0])[0], mask=mask)
+        return shards.strange.told(batch, [int(shards.ends[row - 1]) if row else 0 for row in rows.tolist()])
 
 
 def tagged(shards: Shards) -> TagShards:

@@ -14,6 +14,7 @@ import numpy as np
 from foresay.data.prepare import Prepared
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
+from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged
 from foresay.data.tag_set import TagSet
 from foresay.data.tags import Tags
@@ -21,7 +22,7 @@ from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
-FORMAT = 1
+FORMAT = 2
 
 
 def prepare_tags(
@@ -65,12 +66,18 @@ class PreparingTags(Preparing):
         return (self.corpus.written(one, self.tags) for one in super().rows(part))
 
     def writer(self, folder: Path) -> RowWriter:
+        self.strange = StrangeWriter(self.tokens)
         return RowWriter(folder, len(self.tokens), tags=len(self.tags))
 
     def add(self, folder: Path, writer: RowWriter, name: str, block: Sequence[Tagged]) -> None:
         tags = [np.array([self.tags.ids[tag] for tag in one.tags], np.uint32) for one in block]
-        texts = [" ".join(one.words) for one in block]
-        writer.add([one.lines[0] for one in block], self._ids(name, block), texts, tags=(tags, ()))
+        texts, words = [" ".join(one.words) for one in block], self._ids(name, block)
+        self.strange.add(words, (one.words for one in block))
+        writer.add([one.lines[0] for one in block], words, texts, tags=(tags, ()))
+
+    def encode(self, folder: Path) -> None:
+        super().encode(folder)
+        self.strange.save(folder)
 
     def nothing(self, text: Any) -> str:
         return f"{text.name} has no words; give lines with a word and its tag"

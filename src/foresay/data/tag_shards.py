@@ -2,6 +2,7 @@
 
 train/            words: ids, documents.bin, meta.json, and lines.bin as row_shards.py has it
 train/tags/       their tags' ids, as many
+train/strange.*   the words that the vocabulary does not know, as they are spelt (strange.py)
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from foresay.data.row_shards import RowShards, lengths
 from foresay.data.shards import Shards
+from foresay.data.strange import Strange
 
 
 class TagShards(RowShards):
@@ -21,7 +23,7 @@ class TagShards(RowShards):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.tags = Shards(folder / "tags")
+        self.tags, self.strange = Shards(folder / "tags"), Strange(folder, self.vocabulary)
         self.check(np.array_equal(self.ends, self.tags.ends))
 
     def sentence(self, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """A word's vector from its characters (Kim et al. 2016; ELMo, Peters et al. 2018): kernels, max over time, highways.
 
-    c_1 ... c_n  the vectors of a word's bytes, its begin and its end among them (word_bytes.py)
+    c_1 ... c_n  the vectors of a word's bytes, its begin and its end among them (text/word_bytes.py)
     m_k = max_t act(K_k [c_t; ...; c_{t+w-1}] + b_k)        for each of the kernels of each width w
     z   = highway(... highway([m_1; ...; m_K]))             highway.py, as many as asked for
     x   = z Wp + bp
@@ -10,8 +10,8 @@ changes nothing. A word costs its products once in a batch, however often it sta
 once for all: its vector is kept.
 
 The symbols of the vocabulary are told before `build` (`symbols`) and stay with the weights; built without them, each is
-spelt by its number. A batch with `characters` (B, T, W), numbers of word_bytes.py, is read by these instead of `ids`.
-So words that are in no vocabulary have vectors too (`vectors`).
+spelt by its number. Words that are in no vocabulary have vectors too: those of a batch that come with their letters
+(`spelt` and `characters`, data/strange.py), and any (`vectors`).
 
 ids (B, T) -> x (B, T, D).
 """
@@ -29,9 +29,10 @@ from foresay.data.batch import Batch
 from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.embed.highway import Highway
-from foresay.embed.word_bytes import ALPHABET, numbered, numbered_symbols
 from foresay.errors import UserError
+from foresay.kernels.switch import in_graph
 from foresay.parts import Count, Share, Size, part
+from foresay.text.word_bytes import ALPHABET, ENDS, numbered, numbered_symbols
 
 AT_ONCE = 1024  # words whose vectors are worked out together to be kept
 USUAL = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]]
@@ -85,12 +86,10 @@ class Characters(Embedding):
         self.requires_grad_(not self.frozen)
 
     def forward(self, batch: Batch) -> Tensor:
-        if batch.characters is not None:
-            x = self._read(batch.characters.flatten(0, 1)).unflatten(0, batch.characters.shape[:2])
-        else:
-            assert batch.ids is not None, "the characters embedding reads ids or characters"
-            x = self._of_symbols(batch.ids)
-        return drop(x, self.dropout, self.training)
+        words = batch.ids if batch.spelt is None else batch.spelt
+        assert words is not None, "the characters embedding reads ids"
+        strange = None if batch.characters is None else self._cut(batch.characters)
+        return drop(self._of_words(words, strange), self.dropout, self.training)
 
     @torch.no_grad()
     def vectors(self, words: Sequence[str]) -> Tensor:
@@ -102,16 +101,36 @@ class Characters(Embedding):
             self._kept = None
         return super().train(mode)
 
-    def _of_symbols(self, ids: Tensor) -> Tensor:
+    def _of_words(self, ids: Tensor, strange: Tensor | None) -> Tensor:
+        """Of words by number: symbols, and from V on the rows (U, W) of `strange`."""
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        if ids.is_cuda and torch.cuda.is_current_stream_capturing():  # nothing may depend on what the ids are
+        if strange is None and in_graph():  # nothing may depend on what the ids are, nor wait for it
             return self._read(self.spelling[ids.flatten()], trim=False).unflatten(0, ids.shape)
         if trains or (self.training and not self.frozen):
             words, places = ids.unique(return_inverse=True)
-            return F.embedding(places, self._read(self.spelling[words]))
+            return F.embedding(places, self._read(self._letters(words, strange)))
         if self._kept is None or not self._kept.holds(self):
             self._kept = _Kept(self)
-        return self._kept.vectors(self, ids)
+        if strange is None:
+            return self._kept.vectors(self, ids)
+        known = ids < len(self.spelling)
+        x = self._kept.vectors(self, ids.where(known, 0))
+        words, places = (ids - len(self.spelling)).clamp(min=0).unique(return_inverse=True)
+        return torch.where(known[..., None], x, F.embedding(places, self._read(strange[words]).to(x.dtype)))
+
+    def _letters(self, words: Tensor, strange: Tensor | None) -> Tensor:
+        """The numbers (N, W) of distinct words in order."""
+        if strange is None:
+            return self.spelling[words]
+        known = words < len(self.spelling)
+        return torch.cat([self.spelling[words[known]], strange[words[~known] - len(self.spelling)]])
+
+    def _cut(self, characters: Tensor) -> Tensor:
+        """Numbers (U, W) in as many columns as a spelling has; a longer word ends there."""
+        wide = self.longest + 2
+        cut = F.pad(characters[:, :wide], (0, max(wide - characters.shape[1], 0)))
+        last = cut[:, -1:].clamp(max=ENDS)  # a letter in the last column: the word goes on after it
+        return torch.cat([cut[:, :-1], last], 1)
 
     def _read(self, spelt: Tensor, *, trim: bool = True) -> Tensor:
         """Numbers (N, W) -> x (N, D)."""

@@ -5,6 +5,7 @@
     highway    z_l = t * y_l + (1 - t) * z_{l-1},  t = sigmoid(z_{l-1} W_t + b_t)       (W z_{l-1} likewise)
     skip       y_l = layer_l([z_{l-1}; x])                           every layer sees the input
     dense      y_l = layer_l([z_{l-1}; ...; z_1; x])                 every layer sees all below it
+    fed        y_l = layer_l(z_{l-1} + z_{l-2})       (W z_{l-2} likewise): ELMo's second layer is fed h_1 + W x
 
 b_t begins at -1: a new highway lets most of its input pass (Srivastava et al. 2015).
 
@@ -20,7 +21,7 @@ from torch import Tensor, nn
 
 from foresay.errors import UserError
 
-Kind = Literal["none", "residual", "skip", "dense", "highway"]
+Kind = Literal["none", "residual", "skip", "dense", "highway", "fed"]
 
 
 class Wiring(nn.Module):
@@ -28,9 +29,10 @@ class Wiring(nn.Module):
 
     def __init__(self, kind: Kind, layers: int) -> None:
         super().__init__()
-        if kind in ("skip", "dense") and layers == 1:
+        if kind in ("skip", "dense", "fed") and layers == 1:
             raise UserError(f"wiring={kind} joins layers and there is one: pass layers=2 or more, or wiring=none")
         self.kind: Kind = kind
+        self.layers = layers
         self.passes = cast("list[nn.Module]", nn.ModuleList())
         self.gates = cast("list[nn.Linear]", nn.ModuleList())
 
@@ -49,7 +51,8 @@ class Wiring(nn.Module):
         """The next layer's output is this wide."""
         below = self.widths[-1]
         self.widths.append(width)
-        if self.kind in ("residual", "highway"):
+        last = len(self.widths) > self.layers  # nothing is fed by it
+        if self.kind in ("residual", "highway") or (self.kind == "fed" and not last):
             self.passes.append(nn.Identity() if below == width else nn.Linear(below, width, bias=False))
         if self.kind == "highway":
             self.gates.append(nn.Linear(below, width))
@@ -59,11 +62,13 @@ class Wiring(nn.Module):
         """x, z_1, ... -> the next layer's input."""
         if self.kind == "dense":
             return torch.cat(seen[::-1], 2)
+        if self.kind == "fed" and len(seen) > 1:
+            return seen[-1] + self.passes[len(seen) - 2](seen[-2])
         return torch.cat([seen[-1], seen[0]], 2) if self.kind == "skip" and len(seen) > 1 else seen[-1]
 
     def leave(self, layer: int, below: Tensor, y: Tensor, mask: Tensor | None) -> Tensor:
         """A layer's input and output -> z."""
-        if not self.passes:
+        if self.kind not in ("residual", "highway"):
             return y
         passed = self.passes[layer](below)
         if self.kind == "highway":

@@ -9,7 +9,7 @@ In the logarithm `mean` is the geometric mean, and `last` the last step's answer
 a sigmoid for each, and `max` gives max_t Y_t itself.
 
 Without an encoder (`encoder: null`) the pool reads the embeddings: with `mean` these are averaged, and the order of the
-words counts for nothing.
+words counts for nothing. `beside` is another embedding, of the same words, that joins y: ELMo at the output, [y; ELMo].
 
 batch (B, T) -> z (B, C).
 """
@@ -46,12 +46,14 @@ class Classifier(Labelling):
         over: Literal["features", "outputs"] = "features",
         dropout: Share = 0.0,
         weights: Weights = None,
+        beside: Embedding | str | None = None,
         calibrate: bool = True,  # the probabilities, on the validation text after training
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(pool, Pool) and not isinstance(encoder, str)
         self.embedding, self.encoder, self.pool = embedding, encoder, pool
-        self.over, self.dropout, self.calibrate = over, dropout, calibrate
+        assert not isinstance(beside, str)
+        self.over, self.dropout, self.beside, self.calibrate = over, dropout, beside, calibrate
         self.weighing: Weights = weights
         if over == "outputs" and pool.part_name not in OF_OUTPUTS:
             raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
@@ -68,6 +70,9 @@ class Classifier(Labelling):
         if self.encoder is not None:
             self.encoder.build(width)
             width = self.encoder.width
+        if self.beside is not None:
+            self.beside.build(vocabulary)
+            width += self.beside.width
         names = len(self.labels.names)
         self.pool.build(width if self.over == "features" else names)
         self.classes = nn.Linear(self.pool.width if self.over == "features" else width, names)
@@ -81,11 +86,14 @@ class Classifier(Labelling):
         super().restore(first | tensors, source)
 
     def scores(self, batch: Batch) -> Tensor:
-        return self.read(self.embedding(batch), batch.mask)
+        return self.read(self.embedding(batch), batch)
 
-    def read(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def read(self, x: Tensor, batch: Batch) -> Tensor:
         """z (B, C) of the vectors of words x (B, T, D)."""
+        mask = batch.mask
         y = x if self.encoder is None else self.encoder(x, mask)[0]
+        if self.beside is not None:
+            y = torch.cat([y, self.beside(batch)], 2)
         if self.over == "features":
             return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))

@@ -54,6 +54,7 @@ class LanguageModel(Task):
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and isinstance(output, Output)
+        embedding.must_not_see_ahead()
         if not encoder.causal:
             raise UserError(
                 "encoder sees both sides and would see the answer a language model must predict; allowed: a causal "

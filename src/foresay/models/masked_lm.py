@@ -42,7 +42,7 @@ BOTH_SIDES: Any = {"kind": "transformer", "causal": False}
 class MaskedLanguageModel(Task):
     """Embedding, an encoder that sees both sides and output layer that predict hidden symbols."""
 
-    causal = False
+    causal = one_way = False
     symbols: Sequence[str] | None = None  # the vocabulary, for whole words; given before it is built
     edges: Tensor | None
 

@@ -3,7 +3,8 @@
     y = encoder(embedding(words)),   e_t = W y_t + b,   P(tags | words) by a softmax each, or by a CRF (output/crf.py)
 
 Any encoder fits; one that sees both sides sees what follows the word too. While training, `unknown` is the share of
-words read as <unk>, so that it knows what to make of one, and `dropout` is on y.
+words read as <unk>, so that it knows what to make of one (its letters stay), and `dropout` is on y. `beside` is another
+embedding, of the same words, that joins y: ELMo at the output, y' = [y; ELMo].
 
 ids (B, T) -> e (B, T, K).
 """
@@ -40,9 +41,11 @@ class Tagger(Tagging):
         output: Literal["softmax", "crf"] = "crf",
         dropout: Share = 0.0,
         unknown: Share = 0.0,
+        beside: Embedding | str | None = None,
     ):
         super().__init__()
-        assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder)
+        assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and not isinstance(beside, str)
+        self.beside = beside
         self.embedding, self.encoder, self.chain = embedding, encoder, output == "crf"
         self.dropout, self.unknown = dropout, unknown
 
@@ -50,13 +53,20 @@ class Tagger(Tagging):
         self.vocabulary = vocabulary
         self.embedding.build(vocabulary)
         self.encoder.build(self.embedding.width)
-        self.head = nn.Linear(self.encoder.width, self.kinds)
+        width = self.encoder.width
+        if self.beside is not None:
+            self.beside.build(vocabulary)
+            width += self.beside.width
+        self.head = nn.Linear(width, self.kinds)
         self.layer = CRF(self.kinds) if self.chain else Apart()
 
     def scores(self, batch: Batch) -> Tensor:
         assert batch.ids is not None
         if self.training and self.unknown:
             hidden = torch.rand(batch.ids.shape, device=batch.ids.device) < self.unknown
-            batch = replace(batch, ids=batch.ids.masked_fill(hidden, UNK))
+            letters = batch.ids if batch.spelt is None else batch.spelt
+            batch = replace(batch, ids=batch.ids.masked_fill(hidden, UNK), spelt=letters)
         y, _ = self.encoder(self.embedding(batch), batch.mask)
+        if self.beside is not None:
+            y = torch.cat([y, self.beside(batch)], 2)
         return full(self.head(F.dropout(y, self.dropout, self.training)))

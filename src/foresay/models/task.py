@@ -33,6 +33,7 @@ class Task(nn.Module):
     part_kind = "task"
     sequence = True  # False: it knows no P of a text, so it keeps none of measure, begin, step, score
     causal = True  # False: it sees both sides, so it keeps measure and score, but not begin and step
+    one_way = True  # False: its encoder sees both sides
     reads = "text"  # the kind of data it learns from: text, pairs, tags, labels
     conditional = False  # True: it writes from a source, which `begin` and `score` want as their condition
     source_vocabulary: int | None = None  # of a source that has its own; set before `build`

@@ -57,7 +57,7 @@ def moved_by(run: Any, text: str, label: str | None = None) -> Moved:
     batch = Batch(ids=torch.tensor([ids.tolist()], device=model.device))
     with torch.enable_grad():
         x = model.eval().embedding(batch).detach().requires_grad_()
-        z, at = model.read(x, None)[0], names.index(chosen)
+        z, at = model.read(x, batch)[0], names.index(chosen)
         odds = z[at] if model.labels.several else z[at] - torch.cat([z[:at], z[at + 1 :]]).logsumexp(0)
         (slope,) = torch.autograd.grad(odds, x)
     shares = (x * slope).sum(2)[0].tolist()

@@ -8,13 +8,14 @@ Word and subword perplexities do not compare. Bits per character and per byte do
 (characters, bytes, subwords) and none is <unk>: words leave out spacing, and an <unk> leaves out what it stands for.
 
 A model that sees both sides knows no P of a text: log P is of each token given others, and the figures are pseudo ones.
+One of two ways (bilm) knows two, forwards and backwards, and has figures of each; those of both are of their mean.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ import torch
 from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
+from foresay.models.bilm import BiLM
 from foresay.models.task import Task
 from foresay.text.tokens import UNK
 
@@ -48,6 +50,7 @@ class Measured:
     known_loss: float = math.nan  # of the tokens that are no <unk>
     impossible: int = 0  # tokens that the model holds for impossible: one makes the loss infinite
     pseudo: bool = False  # each token given others on both sides: a pseudo-perplexity, which compares with no other
+    ways: dict[str, float] = field(default_factory=dict)  # the loss of each way, of a model with two
 
     @property
     def perplexity(self) -> float:
@@ -63,7 +66,8 @@ class Measured:
         bits = (
             f"{self.bits_per_character:.3f} {self.named}bits/character, {self.bits_per_byte:.3f} {self.named}bits/byte"
         )
-        return f"valid loss {self.loss:.4f}, {self.named}perplexity {self.perplexity:.2f}, {bits}"
+        ways = "".join(f" {way} {perplexity(loss):.2f}," for way, loss in self.ways.items())
+        return f"valid loss {self.loss:.4f}, {self.named}perplexity {self.perplexity:.2f},{ways} {bits}"
 
     def as_dict(self) -> dict[str, Any]:
         low, high = map(perplexity, self.interval)
@@ -79,6 +83,7 @@ class Measured:
             "tokens": self.tokens,
             "of_tokens": self.of,
             **({"pseudo": True} if self.pseudo else {}),
+            **{f"perplexity_{way}": perplexity(loss) for way, loss in self.ways.items()},
         }
 
 
@@ -97,7 +102,7 @@ def evaluate(
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
     counts: list[np.ndarray] = []
     tokens = unknown = impossible = 0
-    of_known = 0.0
+    of_known, ways = 0.0, dict[str, float]()
     for found in _measured(model, batches, shards):
         sums.append(found.sums)
         counts.append(found.counts)
@@ -105,6 +110,7 @@ def evaluate(
         unknown += found.unknown
         of_known += found.of_known
         impossible += found.impossible
+        ways = {way: ways.get(way, 0.0) + nats for way, nats in found.ways.items()}
         if on_progress:
             on_progress(tokens / len(shards))
         if limit is not None and tokens >= limit:
@@ -122,7 +128,8 @@ def evaluate(
         unknown=unknown / tokens,
         known_loss=of_known / (tokens - unknown) if unknown < tokens else math.nan,
         impossible=impossible,
-        pseudo=not model.causal,
+        pseudo=not model.causal and not ways,
+        ways={way: nats / tokens for way, nats in ways.items()},
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
     )
 
@@ -136,19 +143,25 @@ class _Batch:
     unknown: int  # targets that are <unk>
     of_known: float  # -log P of the others; by itself, for what is infinite leaves nothing to subtract from
     impossible: int
+    ways: dict[str, float]  # -log P of each way, of a model with two
 
 
 def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[_Batch]:
     state: State | None = None
     for batch in batches.evaluation(shards):
-        log_probs, state = model.measure(batch.to(model.device), state)
+        ways = model.measure_ways(batch.to(model.device)) if isinstance(model, BiLM) else {}
+        if isinstance(model, BiLM):
+            log_probs = model.joint(ways, None if batch.mask is None else batch.mask.to(model.device))
+        else:
+            log_probs, state = model.measure(batch.to(model.device), state)
         assert batch.targets is not None
         rows, width = batch.targets.shape
         counts = np.full(rows, width) if batch.mask is None else batch.mask.sum(1).numpy()
         nats = -log_probs.double().cpu()
         unknown = batch.targets.cpu() == UNK  # padding is another symbol
         impossible = int(nats.isposinf().sum())
-        yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[~unknown].sum()), impossible)
+        sums = {way: -float(found.double().sum()) for way, found in ways.items()}
+        yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[~unknown].sum()), impossible, sums)
 
 
 def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:

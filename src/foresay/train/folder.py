@@ -32,6 +32,8 @@ from foresay import __version__, own
 from foresay import recipe as recipes
 from foresay.data.label_shards import LABELS
 from foresay.data.prepare import SOURCE, TAGS
+from foresay.embed.elmo import FOLDER as ELMO
+from foresay.embed.elmo import KEPT
 from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.aside import file_hash, left_over, write_file, write_tensors
@@ -39,7 +41,7 @@ from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 TOKENS = ("tokenizer.json", "text.json")
-BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS)  # what is there before recipe.yaml is
+BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS, ELMO)  # what is there before recipe.yaml is
 # what stands in a run folder beside checkpoints
 WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
@@ -132,7 +134,8 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
                 path.unlink()
             if (folder / own.FOLDER).is_dir() and not any((folder / own.FOLDER).iterdir()):
                 (folder / own.FOLDER).rmdir()
-            for name in (*(f"{SOURCE}/{one}" for one in TOKENS), *BEGUN):
+            inner = [*(f"{SOURCE}/{one}" for one in TOKENS), *(f"{ELMO}/{one}" for one in KEPT)]
+            for name in (*inner, *BEGUN):
                 if (folder / name).is_dir():
                     if not any((folder / name).iterdir()):
                         (folder / name).rmdir()
@@ -179,7 +182,7 @@ def write_config(
 
     `code` are the hashes of the users' files that the run keeps.
     """
-    own = [f"{SOURCE}/{name}" for name in TOKENS]
+    own = [*(f"{SOURCE}/{name}" for name in TOKENS), *(f"{ELMO}/{name}" for name in KEPT)]
     kept = [name for name in (*TOKENS, *own, TAGS, LABELS, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}

@@ -15,6 +15,7 @@ from foresay.train.folder import trust_for
 from foresay.train.progress import Metrics, without_nan
 from foresay.yaml12 import dump
 
+WAYS = ("forwards", "backwards")  # of a model that reads both, each by itself
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e8a33d", "#4a4e69", "#00a6a6", "#b5651d")
 
 
@@ -42,12 +43,15 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     elif valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
-        pseudo = "" if recipe.task.causal else "pseudo-"
+        pseudo = "pseudo-" if "pseudo" in valid else ""
+        ways = "".join(
+            f"| {way} | {valid[f'perplexity_{way}']:.3f} |\n" for way in WAYS if f"perplexity_{way}" in valid
+        )
         measured = (
             f"| on {read} | |\n|---|---|\n"
             f"| loss, nats per token | {valid['loss']:.4f} |\n"
             f"| {pseudo}perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
-            f"| {pseudo}bits per character | {valid['bits_per_character']:.4f} |\n"
+            f"{ways}| {pseudo}bits per character | {valid['bits_per_character']:.4f} |\n"
             f"| {pseudo}bits per byte | {valid['bits_per_byte']:.4f} |\n"
             f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
         )

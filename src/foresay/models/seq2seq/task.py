@@ -68,6 +68,7 @@ class Seq2Seq(Task):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder)
         assert isinstance(writer, Writer) and isinstance(output, Output)
+        embedding.must_not_see_ahead()
         self.embedding, self.encoder, self.writer, self.output = embedding, encoder, writer, output
         self.smoothing, self.sampling, self.measures = smoothing, sampling, measures
         self.source_embedding: Embedding | None = None

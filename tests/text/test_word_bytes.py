@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from foresay.embed.word_bytes import ALPHABET, numbered, numbered_symbols
 from foresay.text.tokens import SPECIALS
+from foresay.text.word_bytes import ALPHABET, numbered, numbered_symbols
 
 
 def test_words_by_hand():

@@ -1,0 +1,95 @@
+"""The command that writes vectors of words in their context, `embed`."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foresay.cli.app import Device, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
+from foresay.cli.using import placed_lines
+from foresay.errors import UserError
+
+if TYPE_CHECKING:
+    from foresay.results import Embedded
+
+ENDINGS = (".safetensors", ".npy", ".json")
+
+
+@app.command()
+def embed(
+    run: RunArgument,
+    texts: Annotated[
+        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="A .safetensors, .npy or .json file; by default JSON lines.")] = None,
+    layer: Annotated[int | None, typer.Option(help="One layer alone; 0 is the word's own vector, twice.")] = None,
+    force: Force = False,
+    device: Device = None,
+    trust: Trust = False,
+) -> None:
+    """Vectors of each token of every line, of each layer of a run of task bilm."""
+    if out is not None and out.suffix not in ENDINGS:
+        raise UserError(f"--out {out}; allowed: a name that ends with {', '.join(ENDINGS)}")
+    if out is not None:
+        check_free(out, force)
+    loaded: Any = load_run(run, device, trust)
+    if not hasattr(loaded, "embed"):
+        task = loaded.recipe.task.part_name
+        raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
+    found: list[Embedded] = []
+    for place, line in placed_lines(texts):
+        if not line.strip() and place is not None:  # a blank line of a file
+            continue
+        one = _chosen(loaded.embed(line)[0], layer)
+        if out is None:
+            show_json(one.as_dict(), compact=True)
+        else:
+            found.append(one)
+    if out is None:
+        return
+    if not found:
+        raise UserError("there is no text; give one with words")
+    _write(out, found, [layer] if layer is not None else list(range(len(found[0].layers))))
+    say(f"{out}: {sum(len(one.tokens) for one in found):,} tokens of {len(found):,} texts")
+
+
+def _chosen(one: Embedded, layer: int | None) -> Embedded:
+    from dataclasses import replace
+
+    if layer is None:
+        return one
+    if not 0 <= layer < len(one.layers):
+        raise UserError(f"--layer {layer}; allowed: 0 to {len(one.layers) - 1}")
+    return replace(one, layers=[one.layers[layer]])
+
+
+def _write(out: Path, found: list[Embedded], numbers: list[int]) -> None:
+    """All texts one after another; beside an .npy, which holds numbers alone, a .json with the tokens."""
+    import numpy as np
+    import torch
+
+    from foresay.train.aside import write_file
+
+    if out.suffix == ".json":
+        write_file(out, (json.dumps([one.as_dict() for one in found], ensure_ascii=False) + "\n").encode())
+        return
+    tokens = json.dumps([one.tokens for one in found], ensure_ascii=False)
+    layers = [torch.cat(parts) for parts in zip(*(one.layers for one in found), strict=True)]
+    if out.suffix == ".safetensors":
+        from safetensors.torch import save
+
+        ends = torch.tensor([len(one.tokens) for one in found]).cumsum(0)
+        named = {f"h{number}": layer for number, layer in zip(numbers, layers, strict=True)}
+        write_file(out, save(named | {"ends": ends}, {"tokens": tokens}))
+        return
+    if len({layer.shape[1] for layer in layers}) > 1:
+        wide = ", ".join(str(layer.shape[1]) for layer in layers)
+        raise UserError(f"--out {out}: layers are {wide} wide, and .npy holds one table; use .safetensors, or --layer")
+    held = io.BytesIO()
+    np.save(held, torch.stack(layers, 1).numpy(), allow_pickle=False)
+    write_file(out.with_suffix(".json"), (tokens + "\n").encode())
+    write_file(out, held.getvalue())

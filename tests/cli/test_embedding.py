@@ -1,0 +1,100 @@
+"""`foresay embed`: the same vectors in every format, as the model reads the words; mistakes in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+
+from foresay import start
+from foresay.data.batch import Batch
+from foresay.run import load
+from foresay.text.tokens import UNK
+from foresay.text.word_bytes import numbered
+from foresay.train.progress import Watch
+from tests.commands import Commands
+
+TEXTS = ["the cat sat", "a quagga sat"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("embed")
+    (made / "text.txt").write_text("the cat sat on a mat\n" * 30)
+    (made / "lines.txt").write_text(f"{TEXTS[0]}\n\n{TEXTS[1]}\n")
+    recipe = {
+        "task": "bilm",
+        "data": {"train": str(made / "text.txt")},
+        "tokens": "words",
+        "embedding": {"kind": "characters", "size": 6, "kernels": [[2, 8]]},
+        "encoder": {"kind": "recurrent", "size": 6, "layers": 2, "between": {"wiring": "fed"}},
+        "train": {"steps": 2, "batches": {"kind": "packed", "rows": 2, "length": 10}},
+    }
+    start.train(recipe, out=made / "run", device="cpu", watch=Watch())
+    narrow = recipe["embedding"] | {"size": 4}
+    start.train(recipe | {"embedding": narrow}, out=made / "narrow", device="cpu", watch=Watch())
+    counted = {"task": "ngram", "data": recipe["data"], "tokens": "words"}
+    start.train(counted, out=made / "counts", device="cpu", watch=Watch())
+    return made
+
+
+@pytest.fixture(autouse=True)
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+
+
+def expected() -> list[torch.Tensor]:
+    """By the model itself: its numbers of the words that it knows, the letters of the one that it does not."""
+    run: Any = load("run", "cpu")
+    (the, cat, sat, a), size = run.tokens.encode("the cat sat a").tolist(), len(run.tokens)
+    letters = torch.from_numpy(numbered(["quagga"], 50))
+    strange = Batch(ids=torch.tensor([[a, UNK, sat]]), spelt=torch.tensor([[a, size, sat]]), characters=letters)
+    with torch.no_grad():
+        both = [run.model.read(batch) for batch in (Batch(ids=torch.tensor([[the, cat, sat]])), strange)]
+    return [torch.stack([h[0] for h in layers]) for layers in both]
+
+
+def test_json_lines(call: Commands):
+    done = call("embed", "run", "lines.txt")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [line["tokens"] for line in lines] == [text.split() for text in TEXTS]
+    for line, wanted in zip(lines, expected(), strict=True):
+        torch.testing.assert_close(torch.tensor(line["layers"]), wanted)
+
+
+def test_every_format_holds_the_same(call: Commands, tmp_path):
+    whole = torch.cat(expected(), 1)  # (layers, tokens, width)
+    for name in ("v.safetensors", "v.npy", "w.json"):
+        assert call("embed", "run", *TEXTS, "--out", tmp_path / name).code == 0
+    with safe_open(tmp_path / "v.safetensors", "pt") as file:
+        found = [file.get_tensor(f"h{n}") for n in range(3)]
+        assert file.get_tensor("ends").tolist() == [3, 6]
+        assert json.loads(file.metadata()["tokens"]) == [text.split() for text in TEXTS]
+    torch.testing.assert_close(torch.stack(found), whole)
+    torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "v.npy")), whole.transpose(0, 1))
+    assert json.loads((tmp_path / "v.json").read_text()) == [text.split() for text in TEXTS]
+    read = json.loads((tmp_path / "w.json").read_text())
+    torch.testing.assert_close(torch.cat([torch.tensor(one["layers"]) for one in read], 1), whole)
+    call("embed", "run", *TEXTS, "--out", tmp_path / "one.npy", "--layer", 1)
+    torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "one.npy"))[:, 0], whole[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "a", "--out", "v.csv"], "--out v.csv; allowed: a name that ends with .safetensors, .npy, .json"),
+        (["run", "a", "--out", "text.json", "--layer", "3"], "--layer 3; allowed: 0 to 2"),
+        (["run", " "], "a text has no tokens; give a text with words"),
+        (["narrow", "a", "--out", "v.npy"], "layers are 8, 12, 12 wide, and .npy holds one table"),
+        (["nowhere", "a"], "nowhere is no run"),
+        (["counts", "a"], "counts is of task ngram; vectors in context are given by a run of task bilm"),
+    ],
+)
+def test_mistakes(call: Commands, words, told):
+    assert told in call.refused("embed", *words)
+    assert not [*Path().glob("v.*")] and not Path("text.json").exists()

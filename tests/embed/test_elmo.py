@@ -1,0 +1,194 @@
+"""ELMo under a task: the bilm's own layers by word, frozen or thawed, letters of new words, a run by itself."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from foresay import parts, start
+from foresay.data.batch import Batch
+from foresay.data.tag_set import TagSet
+from foresay.embed.elmo import Elmo
+from foresay.errors import UserError
+from foresay.run import load
+from foresay.text.tokens import SPECIALS, UNK
+from foresay.text.word_bytes import numbered
+from foresay.train.progress import Watch
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dogs", "ran", "by"]
+CHARACTERS = {"kind": "characters", "size": 6, "kernels": [[2, 8]], "longest": 20}
+FED = {"kind": "recurrent", "size": 6, "layers": 2, "between": {"wiring": "fed"}}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two small runs, one that reads letters and one that reads words, and files of tags."""
+    made, draw = tmp_path_factory.mktemp("elmo"), random.Random(1)
+    (made / "text.txt").write_text("\n".join(" ".join(draw.choices(WORDS, k=8)) for _ in range(60)))
+    rows = [f"{word}\t{'N' if word in ('cat', 'mat') else 'X'}" for word in draw.choices([*WORDS, "new"], k=200)]
+    (made / "a.conll").write_text("\n".join(row + ("\n" if n % 5 == 4 else "") for n, row in enumerate(rows)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        for name, embedding in (("letters", CHARACTERS), ("words", {"kind": "lookup", "size": 6})):
+            train = {"steps": 2, "batches": {"kind": "packed", "rows": 2, "length": 12}}
+            recipe = {"task": "bilm", "data": {"train": "text.txt"}, "tokens": "blanks", "embedding": embedding}
+            start.train(recipe | {"encoder": FED, "train": train}, out=name, device="cpu", watch=Watch())
+    return made
+
+
+@pytest.fixture(autouse=True)
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+
+
+SYMBOLS = [*SPECIALS, "cat", "zebra", "the"]  # one that the bilm does not know
+IDS = torch.tensor([[7, 5, 6, 5], [6, 7, 0, 0]])
+MASK = torch.tensor([[True] * 4, [True, True, False, False]])
+
+
+def build(run: str = "letters", **settings: Any) -> Elmo:
+    torch.manual_seed(1)
+    embedding = parts.make("embedding", {"kind": "elmo", "run": run, **settings})
+    embedding.symbols = SYMBOLS
+    embedding.build(len(SYMBOLS))
+    return embedding.eval()
+
+
+@pytest.mark.parametrize("run", ["letters", "words"])
+def test_it_gives_the_layers_of_the_run_itself(run):
+    """Words by name: what the bilm reads of `the cat <zebra> cat`, mixed by hand."""
+    model: Any = load(run, "cpu").model
+    the, cat = load(run, "cpu").tokens.encode("the cat").tolist()
+    size = model.vocabulary
+    own = torch.tensor([[the, cat, size, cat]])
+    batch = Batch(ids=own.where(own < size, UNK), spelt=own, characters=torch.from_numpy(numbered(["zebra"], 50)))
+    expected = model.read(batch)
+    for weights in ([1.0, 0.0, 0.0], [0.0, 2.0, -1.0]):
+        with torch.no_grad():
+            found = build(run, mix=weights)(Batch(ids=IDS, mask=MASK))
+        torch.testing.assert_close(found[:1], sum(w * h for w, h in zip(weights, expected, strict=True)))
+        assert (found[1, 2:] == 0).all()
+
+
+def test_words_of_no_vocabulary_by_their_letters():
+    """`gnu`, which neither knows, is as `zebra` spelt like it; words without letters are one <unk>."""
+    letters = torch.from_numpy(numbered(["zebra", "gnu"], 50))
+    given = {"ids": torch.tensor([[7, UNK, 5]]), "characters": letters}
+    for run, told in (("letters", True), ("words", False)):
+        embedding, size = build(run), len(SYMBOLS)
+        zebra = embedding(Batch(spelt=torch.tensor([[7, size, 5]]), **given))
+        gnu = embedding(Batch(spelt=torch.tensor([[7, size + 1, 5]]), **given))
+        torch.testing.assert_close(zebra, embedding(Batch(ids=torch.tensor([[7, 6, 5]]))))
+        assert torch.allclose(zebra, gnu) != told
+
+
+def test_frozen_or_thawed():
+    for thaw in (False, True):
+        embedding = build(thaw=thaw, dropout=0.0).train()
+        assert embedding.inner.training == thaw
+        embedding(Batch(ids=IDS, mask=MASK)).square().sum().backward()
+        learns = {name for name, parameter in embedding.named_parameters() if parameter.grad is not None}
+        assert {"mix.scores", "mix.gamma"} <= learns
+        assert ("inner.encoder.forwards.0.weight_ih" in learns) == thaw == ("inner.embedding.alphabet" in learns)
+
+
+def recipe(**changed: Any) -> dict[str, Any]:
+    elmo = {"kind": "joined", "of": [{"kind": "lookup", "size": 4}, {"kind": "elmo", "run": "letters"}]}
+    return {
+        "task": "tagger",
+        "data": {"kind": "tags", "train": "a.conll"},
+        "tokens": {"kind": "blanks", "size": 12},
+        "embedding": elmo,
+        "encoder": {"kind": "recurrent", "size": 8, "bidirectional": True},
+        "train": {"steps": 4, "batches": {"kind": "tags", "tokens": 40}, "save": {"every": 2}},
+    } | changed
+
+
+def test_a_run_stands_by_itself(tmp_path, monkeypatch):
+    """Trained, it has the bilm's weights unchanged; loaded and resumed where the bilm's run is not, it is the same."""
+    shutil.copytree("letters", tmp_path / "letters")
+    shutil.copy("a.conll", tmp_path / "a.conll")
+    monkeypatch.chdir(tmp_path)
+    run: Any = start.train(recipe(), out="run", device="cpu", watch=Watch())
+    kept, theirs = load_file("run/model.safetensors"), load_file("letters/model.safetensors")
+    for name in ("encoder.forwards.1.weight_hh", "backwards.forwards.0.weight_ih", "embedding.alphabet"):
+        assert torch.equal(kept[f"embedding.of.1.inner.{name}"], theirs[name])
+    assert not any("output" in name for name in kept)
+    shutil.rmtree("letters")
+    again: Any = load("run", "cpu")
+    words = [["the", "quagga", "cat"]]
+    assert again.predict(words)[0].probabilities == run.predict(words)[0].probabilities
+    Path("run/model.safetensors").unlink()
+    shutil.rmtree("run/checkpoints/00000004")
+    resumed: Any = start.train(resume="run", device="cpu", watch=Watch())
+    assert resumed.predict(words)[0].probabilities == run.predict(words)[0].probabilities
+    Path("run/elmo/text.json").write_text("{}")
+    with pytest.raises(UserError, match=r"elmo/text\.json is damaged or not of this run"):
+        load("run", "cpu")
+
+
+def test_a_classifier_reads_it(tmp_path):
+    Path("labels.csv").write_text("text,label\n" + "the cat sat,a\ndogs ran by,b\n" * 20)
+    made = {"task": "classifier", "data": {"kind": "labels", "train": "labels.csv"}, "tokens": "words"}
+    made |= {"embedding": {"kind": "elmo", "run": "words", "mix": "joined"}, "encoder": None, "pool": "mean"}
+    train = {"steps": 60, "batches": {"kind": "labels", "tokens": 60}, "optimizer": {"kind": "adamw", "lr": 0.05}}
+    run: Any = start.train(made | {"train": train}, out=tmp_path / "run", device="cpu", watch=Watch())
+    assert [label for label, _ in run.predict(["the cat sat", "dogs ran by"])] == ["a", "b"]
+
+
+@pytest.mark.parametrize("task", ["tagger", "classifier"])
+def test_at_the_output_it_joins_what_is_read(task):
+    """What the layer for tags or labels reads is [encoder; ELMo], each mix its own."""
+    elmo = {"kind": "elmo", "run": "letters"}
+    model: Any = parts.make("task", {"kind": task, "embedding": elmo, "encoder": recipe()["encoder"], "beside": elmo})
+    for module in model.modules():
+        if isinstance(module, Elmo):
+            module.symbols = SYMBOLS
+    if task == "tagger":
+        model.tags = TagSet.of(["A", "B"])
+    model.build(len(SYMBOLS))
+    read: list[torch.Tensor] = []
+    (model.head if task == "tagger" else model.pool).register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    batch = Batch(ids=IDS, mask=MASK)
+    model.eval().scores(batch)
+    y = model.encoder(model.embedding(batch), MASK)[0]
+    torch.testing.assert_close(read[0], torch.cat([y, model.beside(batch)], 2))
+    assert model.embedding.mix.gamma is not model.beside.mix.gamma
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"run": "nowhere"},
+            r"embedding.run='nowhere' is no run; give the folder of a trained bilm: foresay train elmo",
+        ),
+        ({"run": "letters", "mix": [1.0]}, r"has 1 weights; allowed: 3"),
+        ({"run": "letters", "mix": "sum"}, r"mix='sum'; allowed"),
+    ],
+)
+def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
+    with pytest.raises(UserError, match=told):
+        start.train(recipe(embedding={"kind": "elmo", **given}), out=tmp_path / "run", device="cpu", watch=Watch())
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_predicts_the_next_word_may_not_see_it():
+    for task in ("language-model", "bilm", "seq2seq"):
+        for embedding in ({"kind": "elmo", "run": "letters"}, recipe()["embedding"]):
+            with pytest.raises(UserError, match=r"sees the words that follow, which are to be predicted"):
+                parts.make("task", {"kind": task, "embedding": embedding})
+
+
+def test_packed_rows_and_two_runs_are_refused(tmp_path):
+    with pytest.raises(UserError, match=r"reads one text a row, and rows are packed; set train\.batches=buckets"):
+        build()(Batch(ids=IDS, starts=MASK))
+    two = {"kind": "joined", "of": [{"kind": "elmo", "run": name} for name in ("letters", "words")]}
+    with pytest.raises(UserError, match="has the runs letters and words; allowed: one in a model"):
+        start.train(recipe(embedding=two), out=tmp_path / "run", device="cpu", watch=Watch())
