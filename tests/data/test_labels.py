@@ -53,7 +53,7 @@ def test_a_known_set_brings_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ({"train": "none.csv"}, r"data.train='none.csv' is no file, folder or known text"),
         ({"train": "t.txt"}, "t.txt is no table, and labels need one: CSV, TSV or JSON lines"),
         ({"train": "t.tsv", "valid": "none"}, "data.valid='none' is no file"),
-        ({"train": "ptb"}, "ptb has no labels; allowed: builtin:languages, sst2, or a table"),
+        ({"train": "ptb"}, "ptb has no labels; allowed: builtin:languages, builtin:negation, sst2, or a table"),
         ({"train": "builtin:dates"}, "builtin:dates has no labels; allowed: builtin:languages"),
         ({"train": "t.tsv", "read": {"columns": ["a"]}}, r"data.columns=\['a'\]; allowed: two, the text's and the"),
         ({"train": "t.tsv", "read": {"separator": ""}}, "data.separator=''; allowed: what stands between two"),

@@ -64,7 +64,7 @@ def test_of_an_encoder_by_a_small_change(folder):
 
     @torch.no_grad()
     def odds(vectors: torch.Tensor) -> float:
-        p = float(run.model.read(vectors, None).softmax(1)[0, at])
+        p = float(run.model.read(vectors, Batch()).softmax(1)[0, at])
         return math.log(p / (1 - p))
 
     for t, share in enumerate(found.shares):
