@@ -23,6 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from foresay.kernels import wide
 from foresay.kernels.product import HALF, filled_product, gradient_product, half_on_gpu
 from foresay.kernels.switch import plain
 
@@ -154,14 +155,17 @@ def _run(
     ]
     loss = torch.zeros((), dtype=sums, device=f.device)
     to_gradient = _to_gradient(f.device, sums)
-    z = f.new_empty(0)
+    z, fast = f.new_empty(0), wide.can_multiply(f, w)
     for rows in row_chunks(len(f), len(w), f.device, dtype.itemsize if f.is_cuda else sums.itemsize):
         size = rows.stop - rows.start
-        z = z[:size] if len(z) else f.new_empty(size, len(w))  # the last chunk may be smaller
-        torch.mm(f[rows], w.t(), out=z) if b is None else torch.addmm(b, f[rows], w.t(), out=z)
+        if fast:
+            z = wide.product(f[rows], w, b)
+        else:
+            z = z[:size] if len(z) else f.new_empty(size, len(w))  # the last chunk may be smaller
+            torch.mm(f[rows], w.t(), out=z) if b is None else torch.addmm(b, f[rows], w.t(), out=z)
         loss += torch.dot(to_gradient(z, targets[rows]), counted[rows])
         if any(wanted):
-            _add_gradients(grads, rows, z, f[rows], w, part[rows])
+            _add_gradients(grads, rows, z, f[rows], w, part[rows], fast)
     given = (features, weight, features if bias is None else bias)
     ready = [
         None if d is None else (d.div_(count) if late else d).to(t.dtype) for d, t in zip(grads, given, strict=True)
@@ -189,11 +193,13 @@ def _to_gradient(device: torch.device, sums: torch.dtype) -> Callable[[Tensor, T
     return by_torch
 
 
-def _add_gradients(grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor, w: Tensor, part: Tensor) -> None:
+def _add_gradients(
+    grads: list[Tensor | None], rows: slice, g: Tensor, f: Tensor, w: Tensor, part: Tensor, fast: bool
+) -> None:
     """One chunk's share of each gradient. The narrow factors carry `part`, so the wide g is not gone over for it."""
     d_features, d_weight, d_bias = grads
     if d_features is not None:
-        torch.mul(g @ w, part, out=d_features[rows])
+        torch.mul(wide.product(g, w.t()) if fast else g @ w, part, out=d_features[rows])
     if d_weight is not None:
         f = (f * part).to(g.dtype)
         if d_weight.dtype == g.dtype:

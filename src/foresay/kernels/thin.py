@@ -1,6 +1,6 @@
-"""y = x W' + b where it may be of few rows: on a CPU by loops of our own (thin_loops.py), elsewhere by torch.
+"""y = x W' + b on a CPU: of few rows by loops of our own (thin_loops.py), of many in training by wide.py, else torch's.
 
-For up to 64 rows of float32 without gradients, as decoding has them. FORESAY_PLAIN=1 takes torch's.
+Few are up to 64 rows of float32 without gradients, as decoding has them. FORESAY_PLAIN=1 takes torch's.
 
 x (..., K), weight (O, K), bias (O) -> y (..., O)
 """
@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from foresay.kernels import wide
 from foresay.kernels.recurrent.team import find_team, share
 from foresay.kernels.switch import compiles, plain
 
@@ -30,7 +31,8 @@ def linear(layer: nn.Linear, x: Tensor) -> Tensor:
 def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x W' + b"""
     if not _few(x, weight):
-        return F.linear(x, weight, bias)
+        trained = torch.is_grad_enabled() and wide.can_multiply(x, weight)
+        return wide.linear(x, weight, bias) if trained else F.linear(x, weight, bias)
     x = x.contiguous()
     outs, width = weight.shape
     rows = x.numel() // width

@@ -1,0 +1,70 @@
+"""The linear layer of many rows, by oneDNN, against torch's own in float64."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from foresay.kernels import thin, wide
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(wide, "LEAST", 1)
+    if not wide._there():
+        pytest.skip("this build of torch has no oneDNN")
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(7, 5), (3, 4, 5), (2, 1, 4, 5)])
+def test_values_and_gradients(small, shape, bias, monkeypatch):
+    generator = torch.Generator().manual_seed(1)
+    given = [torch.randn(*size, generator=generator) for size in (shape, (6, 5), (6,))]
+    x, weight, shift = (one.requires_grad_() for one in given)
+    taken = []
+    monkeypatch.setattr(wide, "product", lambda *args, whole=wide.product: taken.append(1) or whole(*args))
+    y = thin.product(x, weight, shift if bias else None)
+    out = torch.randn(y.shape, generator=generator)
+    y.backward(out)
+    assert len(taken) == 2  # forwards, and for dx
+    exact = [one.detach().double().requires_grad_() for one in given]
+    expected = F.linear(exact[0], exact[1], exact[2] if bias else None)
+    expected.backward(out.double())
+    torch.testing.assert_close(y.double(), expected, rtol=1e-5, atol=1e-5)
+    for one, other in zip(given, exact, strict=True):
+        if one.grad is not None or other.grad is not None:
+            torch.testing.assert_close(one.grad.double(), other.grad, rtol=1e-5, atol=1e-5)
+
+
+def test_only_what_is_wanted(small):
+    x, weight = torch.randn(4, 3), torch.randn(2, 3, requires_grad=True)
+    thin.product(x, weight, None).sum().backward()
+    assert x.grad is None
+    torch.testing.assert_close(weight.grad, x.sum(0).expand(2, 3))
+
+
+def test_when_it_is_taken(monkeypatch):
+    x, weight = torch.zeros(1 << 13, 128), torch.zeros(64, 128)
+    assert wide.can_multiply(x, weight) == wide._there()
+    assert not wide.can_multiply(x[:64], weight) and not wide.can_multiply(x.double(), weight.double())
+    with torch.autocast("cpu"):
+        assert not wide.can_multiply(x, weight)
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    assert not wide.can_multiply(x, weight)
+
+
+def test_the_loss_of_many_symbols(small, monkeypatch):
+    """Chunks of rows, the last one smaller; the loss and its gradients as the plain twin has them."""
+    from foresay.kernels import linear_cross_entropy as module
+
+    monkeypatch.setattr(module, "CPU_SMALL", 0)
+    monkeypatch.setattr(module, "CPU_CHUNK", 16 * 30 * 4)
+    generator = torch.Generator().manual_seed(1)
+    given = [torch.randn(*size, generator=generator).requires_grad_() for size in ((37, 8), (30, 8), (30,))]
+    targets = torch.randint(30, (37,), generator=generator)
+    module.linear_cross_entropy(*given, targets).backward()
+    exact = [one.detach().double().requires_grad_() for one in given]
+    module.plain_linear_cross_entropy(*exact, targets).backward()
+    for one, other in zip(given, exact, strict=True):
+        torch.testing.assert_close(one.grad.double(), other.grad, rtol=1e-5, atol=1e-6)
