@@ -15,7 +15,7 @@ demo: $(READY)
 
 test: $(READY)
 	$(MAKE) --no-print-directory --jobs 3 --output-sync=target check kenlm uncompiled
-	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90 --durations=25 --durations-min=1
 
 # it has no wheel; without a C++ compiler the tests against it are skipped
 kenlm: $(READY)
