@@ -142,7 +142,7 @@ def test_clip_can_be_switched_off():
 def test_a_changed_kind_drops_the_old_settings_and_says_so(word):
     raw, notes = override(read("lstm"), [word, "encoder.span=3"])
     assert raw["encoder"] == {"kind": "window", "span": 3}
-    assert notes == ["encoder is now window: dropped cell, layers, size, dropout"]
+    assert notes == ["encoder is now window: dropped the recipe's cell, layers, size, dropout"]
 
 
 def test_a_group_has_no_kind():
@@ -179,13 +179,13 @@ def test_a_part_that_names_no_kind_has_the_default_one(given, same, other):
 def test_the_order_of_words_does_not_matter(words):
     raw, notes = override(read("lstm"), words)
     assert raw["train"]["optimizer"] == {"kind": "sgd", "lr": 0.5}
-    assert notes == ["train.optimizer is now sgd: dropped lr, schedule"]
+    assert notes == ["train.optimizer is now sgd: dropped the recipe's lr, schedule"]
     assert override(SMALL, ["seed=3", "seed=4"])[0]["seed"] == 4
 
 
 def test_a_changed_task_drops_the_settings_of_the_old_one():
     raw, notes = override(read("lstm"), ["task=ngram", "order=4"])
-    assert notes == ["task is now ngram: dropped embedding, encoder, output"]
+    assert notes == ["task is now ngram: dropped the recipe's embedding, encoder, output"]
     assert complete(raw).task.order == 4
 
 
@@ -194,7 +194,7 @@ def test_override_opens_a_part_given_by_name():
     assert raw["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 0.5} and notes == []
     raw, notes = override(raw, ["encoder.cell=gru"])
     assert raw["encoder"]["cell"] == {"kind": "gru"}
-    assert notes == ["encoder.cell is now gru: dropped forget_bias"]
+    assert notes == ["encoder.cell is now gru: dropped the recipe's forget_bias"]
 
 
 def test_override_reaches_into_lists():

@@ -292,4 +292,4 @@ def _index(node: Any, key: str, place: str) -> Any:
 
 
 def _dropped(place: str, kind: str, names: list[str]) -> list[str]:
-    return [f"{place} is now {kind}: dropped {', '.join(names)}"] if names else []
+    return [f"{place} is now {kind}: dropped the recipe's {', '.join(names)}"] if names else []

@@ -218,6 +218,9 @@ class Run(Measuring):
         if trail is not None and not isinstance(how, Beam):
             raise UserError("a trail is of a beam search; leave it out, or search with Beam")
         banned, required = fits(list[str], list_of(banned), "banned"), fits(list[str], list_of(required), "required")
+        both = sorted({*banned} & {*required})
+        if both:
+            raise UserError(f"{both[0]!r} is banned and required; leave it out of one of the two")
         ids = [self.tokens.encode(prompt).tolist() for prompt in given]
         longest = max(map(len, ids), default=0)
         if self.context is not None and 1 + longest + length > self.context:

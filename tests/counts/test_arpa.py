@@ -123,6 +123,11 @@ BROKEN = {
     "nothing": ("", "no .data."),
     "a count that lies": (BY_HAND.replace("ngram 2=3", "ngram 2=4"), "line 18: 3 2-grams stand there, and 4 were decl"),
     "a huge count": (BY_HAND.replace("ngram 2=3", "ngram 2=99999999999999"), "and 99999999999999 were declared"),
+    "a count of a thousand digits": (BY_HAND.replace("ngram 2=3", "ngram 2=" + "9" * 5000), "is not 'ngram 2=COUNT'"),
+    "no end of a sentence": (
+        BY_HAND.replace("</s>\n", "stop\n").replace("yes </s>", "yes stop"),
+        "no 1-gram </s>: no sentence could end",
+    ),
     "a negative count": (BY_HAND.replace("ngram 2=3", "ngram 2=-3"), "line 4: 'ngram 2=-3' is not 'ngram 2=COUNT'"),
     "orders out of turn": (BY_HAND.replace("ngram 2=3", "ngram 3=3"), "'ngram 3=3' is not 'ngram 2=COUNT'"),
     "too high an order": (
@@ -158,6 +163,11 @@ def test_broken_bytes(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no UTF-8 text"):
         arpa.read(path)
     path.write_bytes(gzip.compress(BY_HAND.encode())[:-20])
+    with pytest.raises(UserError, match="cannot be read to its end"):
+        arpa.read(path)
+    packed = bytearray(gzip.compress(BY_HAND.encode()))
+    packed[12:40] = b"\xff" * 28
+    path.write_bytes(packed)
     with pytest.raises(UserError, match="cannot be read to its end"):
         arpa.read(path)
     with pytest.raises(UserError, match="is missing"):

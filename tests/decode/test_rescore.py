@@ -77,7 +77,14 @@ def test_weights_that_are_none(given):
         rescore(Letters(), LIST, **given)
 
 
-@pytest.mark.parametrize("line", ['{"id": null, "score": 1, "text": "a"}', '{"id": "a", "score": true, "text": "a"}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 1, "score": 1' + 400 * "0" + ', "text": "a"}',
+        '{"id": null, "score": 1, "text": "a"}',
+        '{"id": "a", "score": true, "text": "a"}',
+    ],
+)
 def test_json_that_is_no_hypothesis(line):
     with pytest.raises(UserError, match="line 1"):
         list(read([line], "list.jsonl"))

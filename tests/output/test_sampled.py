@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from foresay import parts
+from foresay.errors import UserError
 from foresay.output.contrastive import Contrastive
 from foresay.output.negative import Negative
 from foresay.output.noise import Noise
@@ -116,3 +117,9 @@ def test_it_begins_with_the_shares_of_the_text(kind):
     output.learn_counts(COUNTS)
     found = output.log_probs(torch.zeros(1, H))[0].exp().tolist()
     assert found == pytest.approx([n / 63 for n in (1, 2, 4, 8, 16, 32)], abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sampled", "nce", "negative", "monte-carlo"])
+def test_too_many_to_draw_are_refused(kind):
+    with pytest.raises(UserError, match=r"number=1000000000000; allowed: .*1048576"):
+        parts.make("output", {"kind": kind, "number": 10**12})

@@ -111,7 +111,7 @@ def test_what_happens_is_told(compared):
 def test_dropped_settings_are_told(tmp_path, corpus):
     files, watch = write(tmp_path, corpus), Notes()
     compare(files[:1], ["encoder=window", "train.steps=1"], out=tmp_path / "out", watch=watch)
-    assert f"{files[0]}: encoder is now window: dropped cell, size" in watch.notes
+    assert f"{files[0]}: encoder is now window: dropped the recipe's cell, size" in watch.notes
 
 
 def test_other_tokens_are_told(tmp_path, corpus):

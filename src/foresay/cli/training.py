@@ -125,7 +125,7 @@ def demo(
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/demo.")] = None,
     minutes: Annotated[float, typer.Option(help="About how long, for the six language models together.")] = 2.2,
 ) -> None:
-    """Four minutes, nothing to download: compares six language models, writes, shows surprise, rewrites dates."""
+    """Three minutes, nothing to download: compares six language models, writes, shows surprise, rewrites dates."""
     from foresay.study import demo as study
 
     study.demo(out, minutes, rich)

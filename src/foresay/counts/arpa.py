@@ -17,6 +17,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -31,6 +32,7 @@ SPECIAL = {START: "<s>", STOP: "</s>", UNK: "<unk>"}
 ZERO = -99.0  # the logarithm of an impossibility, as everybody writes it
 TEN = math.log(10)
 MOST = 64  # the highest order
+DIGITS = 15  # of a declared count
 BLOCK = 1 << 20  # bytes written at a time
 PACKING = 6  # level of gzip: 9 takes five times as long for a fiftieth less
 
@@ -98,7 +100,7 @@ def read(path: str | Path) -> tuple[Table, list[str]]:
             return _Reader(path, file).read()
     except FileNotFoundError:
         raise UserError(f"{path} is missing; give the path of an ARPA file") from None
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, zlib.error, OSError) as error:
         raise UserError(f"{path} cannot be read to its end: {error}; copy it again") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}; convert it") from None
@@ -132,8 +134,9 @@ class _Reader:
             name, _, count = line.removeprefix("ngram ").partition("=")
             if len(declared) >= MOST:
                 raise UserError(f"{self.path} has n-grams of more than {MOST} words; allowed: up to {MOST}")
-            if name.strip() != str(len(declared) + 1) or not count.strip().isdecimal():
-                raise self.wrong(f"{line!r} is not 'ngram {len(declared) + 1}=COUNT'")
+            right = count.strip().isdecimal() and len(count) <= DIGITS
+            if name.strip() != str(len(declared) + 1) or not right:
+                raise self.wrong(f"{line[:60]!r} is not 'ngram {len(declared) + 1}=COUNT'")
             declared.append(int(count))
         words = ["<pad>", SPECIAL[UNK], SPECIAL[START], SPECIAL[STOP], "<mask>"]
         known = {word: number for number, word in enumerate(words) if number in SPECIAL}
@@ -148,6 +151,8 @@ class _Reader:
                 raise self.wrong(f"{len(orders[-1].probs)} {n}-grams stand there, and {count} were declared")
         if line != "\\end\\" or not orders:
             raise self.wrong("no \\end\\: the file is cut off")
+        if STOP not in orders[0].ids:
+            raise self.wrong(f"no 1-gram {SPECIAL[STOP]}: no sentence could end")
         return self._joined(orders, len(words)), words
 
     def _take(self, line: str, n: int, highest: int, words: list[str], known: dict[str, int], order: _Order) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from annotated_types import Gt, Le
 
 from foresay.counts.count import Grams
 from foresay.counts.estimate import Estimate, counts_of_counts, interpolated, with_rest, words_before
@@ -117,7 +120,7 @@ class ModifiedKneserNey(Smoothing):
 class Katz(Smoothing):
     """Good and Turing's counts for what was seen up to `most` times; what is missing backs off to the lower order."""
 
-    def __init__(self, most: int = 5):
+    def __init__(self, most: Annotated[int, Gt(0), Le(1000)] = 5):
         self.most = most
 
     def estimate(self, grams: list[Grams], keep: list[np.ndarray]) -> Estimate:

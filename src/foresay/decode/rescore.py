@@ -70,7 +70,7 @@ def _from_json(line: str) -> Hypothesis | None:
 def _made(id: str, score: Any, text: Any) -> Hypothesis | None:
     try:
         number = float(score)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return Hypothesis(id, number, text) if math.isfinite(number) and isinstance(text, str) else None
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from foresay.output.noise import Noise
+from foresay.output.noise import Draws, Noise
 from foresay.output.rows import Rows, log_shares, mean_over
-from foresay.parts import Amount, Rate, Size
+from foresay.parts import Amount, Rate
 
 
 class Drawn(Rows):
@@ -20,7 +20,7 @@ class Drawn(Rows):
 
     def __init__(
         self,
-        number: Size = 500,
+        number: Draws = 500,
         power: Amount = 0.75,
         *,
         tied: bool = False,

@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.kernels.linear_cross_entropy import row_chunks
+from foresay.output.noise import Draws
 from foresay.output.rows import Begin, Rows, full, mean_over
-from foresay.parts import Rate, Size, part
+from foresay.parts import Rate, part
 
 
 @part("output", "monte-carlo")
@@ -25,7 +26,7 @@ class MonteCarlo(Rows):
 
     def __init__(
         self,
-        number: Size = 20,
+        number: Draws = 20,
         *,
         tied: bool = False,
         bias: bool = True,

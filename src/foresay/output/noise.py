@@ -6,9 +6,14 @@ counts are known all symbols are alike.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor, nn
+
+Draws = Annotated[int, Gt(0), Le(1 << 20)]  # symbols drawn for a batch
 
 
 class Noise(nn.Module):

@@ -20,7 +20,8 @@ from foresay.decode.search import Found
 from foresay.study.visible import visible
 from foresay.text.tokens import STOP
 
-WIDE, HIGH, GAP, ROW, TOP = 118, 24, 56, 32, 58  # pixels: a box, between columns, from row to row, above the first
+WIDE, HIGH, GAP, ROW, TOP = 118, 24, 56, 32, 68  # pixels: a box, between columns, from row to row, above the first
+LETTER = 8  # of the heading
 DROPPED = 3  # of those that did not go on, so many are shown at every step
 STEPS = 40
 KEPT, LOST, ENDED, CUT, INK, PALE = "#ffffff", "#f4f4f4", "#d9efdc", "#fdf3cf", "#222222", "#9a9a9a"
@@ -100,12 +101,16 @@ def draw(
     each = len(trail.steps[0][1].ids[0]) // how.groups if trail.steps else 1
     rows = max((box.row for box in boxes), default=0) + 1
     steps = max((box.step for box in boxes), default=0) + 1
-    width, height = 40 + (steps + 1) * (WIDE + GAP), TOP + rows * ROW + 24
+    told = legend(trail, how)
+    wide = 40 + LETTER * max(map(len, told))
+    width, height = max(40 + (steps + 1) * (WIDE + GAP), wide), TOP + rows * ROW + 24
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12">',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="20" y="24" font-size="14" fill="{INK}">{legend(trail, how)}</text>',
+    ]
+    parts += [
+        f'<text x="20" y="{24 + 18 * n}" font-size="14" fill="{INK}">{line}</text>' for n, line in enumerate(told)
     ]
     parts += _box(20, TOP, prompt or "<start>", "", KEPT, INK, bold=True)
     places = {(box.step, box.slot): box for box in boxes if box.slot >= 0}
@@ -126,12 +131,14 @@ def draw(
     return "\n".join([*parts, "</svg>\n"])
 
 
-def legend(trail: Trail, how: Beam) -> str:
-    """What the picture has, and what it leaves out."""
-    said = f"Beam search: boxes went on, broken ones were dropped (the best {DROPPED} of a step), green ones ended, "
-    said += "yellow ones were cut; the number is the sum of log P"
-    said += f", then the score with alpha {how.alpha:g}" if how.alpha else ""
-    return said + (f"; the first {STEPS} of {len(trail.steps)} steps" if len(trail.steps) > STEPS else "")
+def legend(trail: Trail, how: Beam) -> list[str]:
+    """Lines that say what the picture has, and what it leaves out."""
+    number = "the number is the sum of log P" + (f", then the score with alpha {how.alpha:g}" if how.alpha else "")
+    left = f"; the first {STEPS} of {len(trail.steps)} steps" if len(trail.steps) > STEPS else ""
+    return [
+        f"Beam search: boxes went on, broken ones were dropped (the best {DROPPED} of a step),",
+        f"green ones ended, yellow ones were cut; {number}{left}",
+    ]
 
 
 def _place(box: Box) -> tuple[int, int]:

@@ -48,6 +48,7 @@ RATES, WHOLE = {"wrong": 0.1, "insert": 0.0, "delete": 0.0, "swap": 0.0}, {"list
         ({"meant": 3}, "int"),
         ({"meant": {"a": -1}}, "meant.a=-1"),
         ({"meant": {"a": 2.5}}, "meant.a=2.5"),
+        ({"meant": {"a": 10**400}}, "allowed: a whole number from 0 to 1,000,000,000,000"),
         ({"mistaken": {"a": {"b": -3}}}, "mistaken.a.b=-3"),
         ({"mistaken": {"a": {"b": 97}}}, "more often than"),
         ({"mistaken": {"a": {"a": 1}}}, "for itself"),
@@ -66,4 +67,11 @@ def test_anything_else_is_refused(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_bytes(data)
     with pytest.raises(UserError):
+        read_noise(path)
+
+
+def test_a_file_too_deep_is_refused(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(UserError, match="cannot be read"):
         read_noise(path)

@@ -110,4 +110,5 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
         return 0.0, 1.0
     z, share = 1.96, hits / of
     middle, spread = share + z * z / (2 * of), z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
+    low, high = (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
+    return max(low, 0.0), min(high, 1.0)

@@ -13,6 +13,8 @@ from foresay.decode.correct.confusions import Confusions
 from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
 from foresay.errors import UserError
 
+MOST = 10**12  # the highest count
+
 FORMAT = 1
 UNITS = ("character", "word")
 
@@ -41,7 +43,7 @@ def read_noise(path: str | Path) -> Noise:
     """The noise that `as_json` wrote, not yet built."""
     try:
         found = json.loads(Path(path).expanduser().read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(
             f"{path} cannot be read ({error}); write one: foresay correct RUN --tune PAIRS --noise {path}"
         ) from None
@@ -100,8 +102,8 @@ def _share(value: Any, name: str) -> float:
 
 
 def _count(value: Any, name: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{name}={value}; allowed: a whole number from 0 on")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
+        raise ValueError(f"{name}={str(value)[:20]}; allowed: a whole number from 0 to {MOST:,}")
     return value
 
 
