@@ -23,7 +23,7 @@ kenlm: $(READY)
 
 # what numba compiles is counted where it runs uncompiled
 uncompiled: $(READY)
-	NUMBA_DISABLE_JIT=1 $(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report= tests/counts tests/kernels/ngram tests/output/trees tests/kernels/test_numbers.py tests/kernels/word_vectors tests/models/word_vectors/test_plain.py tests/models/word_vectors/test_learn.py
+	NUMBA_DISABLE_JIT=1 $(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report= tests/counts tests/kernels/ngram tests/output/trees tests/kernels/test_chain.py tests/kernels/test_numbers.py tests/kernels/word_vectors tests/models/word_vectors/test_plain.py tests/models/word_vectors/test_learn.py
 
 # every kernel and every cell alone; on a machine with a GPU its kernels too
 test-kernels: $(READY)
