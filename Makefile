@@ -1,4 +1,4 @@
-# make demo    three minutes: trains six small models on a built-in text, compares them, writes with each, rewrites dates
+# make demo    three minutes: trains six small models on a built-in text, compares them, writes with each, reads denials, rewrites dates
 # make test    checks and tests, what CI runs
 # Both do all set-up themselves on a machine with Python 3.11 or newer.
 
