@@ -1,4 +1,4 @@
-# make demo    three minutes: trains six small models on a built-in text, compares them, writes with each, rewrites dates
+# make demo    three minutes: trains six small models on a built-in text, compares them, writes with each, reads denials, rewrites dates
 # make test    checks and tests, what CI runs
 # Both do all set-up themselves on a machine with Python 3.11 or newer.
 
@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 # one thread for each test worker: two workers on two cores
 TEST_ENV := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-COMPILED := tests/counts tests/kernels/ngram tests/output/trees tests/kernels/test_numbers.py tests/kernels/word_vectors tests/models/word_vectors/test_plain.py tests/models/word_vectors/test_learn.py
+COMPILED := tests/counts tests/kernels/ngram tests/output/trees tests/kernels/test_numbers.py tests/kernels/word_vectors tests/models/word_vectors/test_plain.py tests/models/word_vectors/test_learn.py tests/kernels/test_chain.py
 
 .PHONY: demo test coverage test-kernels kenlm uncompiled check format bench docs product clean
 

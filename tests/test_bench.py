@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import figure, lstm_lm, memory, prepare, step_gpu
+from bench import figure, lstm_lm, memory, prepare, step_gpu, tagger
+from foresay.models.tagger import Tagger
 
 
 def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,6 +28,35 @@ def test_both_sides_of_the_step_bench_train(tmp_path: Path, monkeypatch: pytest.
         loop()
     assert ours.step == peer.step == 2
     assert trainer.counters.tokens == 3 * 20 * 35  # one batch of each shape came first
+
+
+def test_both_sides_of_the_tagger_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without dropout, the peer packed: the same losses while the weights move, and the same tags."""
+    monkeypatch.setattr(tagger, "CHUNK", 4)
+    monkeypatch.setattr(tagger, "WORDS_ALONE", ["embedding={kind: lookup, size: 6}", "unknown=0.0", "dropout=0.0"])
+    rows = [f"{word}\t{tag}\n" for word, tag in zip("abcdefgh", "XYXYZZXY", strict=True)]
+    text = "".join("".join(rows[n % 5 : n % 5 + n % 3 + 2]) + "\n" for n in range(60))
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.tsv").write_text(text, "utf-8")
+    data = [f"data.{name}={tmp_path / name}.tsv" for name in ("train", "valid", "test")]
+    small = ["tokens.min_count=1", "encoder.size=8", "train.batches.tokens=48", "train.optimizer.lr=0.05"]
+    trainer = tagger.trainer_for(tmp_path, 8, *data, *small)
+    assert isinstance(trainer.model, Tagger)
+    plain = tagger.Plain(trainer.model, packed=True)
+    ours, peer = tagger.OurLoop(trainer), tagger.PlainLoop(plain, trainer)
+    for _ in range(2):
+        ours()
+        peer()
+    assert len(ours.losses) == 9 and ours.losses == pytest.approx(peer.losses, rel=1e-4)
+    trainer.model.eval(), plain.eval()
+    batches = tagger.test_batches(trainer)
+    assert any(batch.mask is not None for batch in batches)
+    assert all(tagger.Ours(trainer.model).tags(batch) == plain.tags(batch) for batch in batches)
+    sizes = {id(batch): (batch.ids != 0).sum(1).tolist() for batch in batches if batch.ids is not None}
+    zeros = sum(int((batch.targets == 0)[batch.ids != 0].sum()) for batch in batches)
+    always = tagger.accuracy(lambda batch: [[0] * size for size in sizes[id(batch)]], batches)
+    assert always == zeros / sum(map(sum, sizes.values())) > 0
+    assert set(tagger.pieces(plain.train(), batches, 1)) == {"embedding", "lstm", "crf"}
 
 
 def test_turns_are_fair() -> None:

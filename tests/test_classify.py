@@ -13,6 +13,7 @@ import pytest
 from foresay import cli, start
 from foresay.errors import UserError
 from foresay.run import Run, load
+from foresay.study.moved import moved_by
 from foresay.train.progress import Watch
 
 TRAIN = {"batches": {"kind": "labels", "tokens": 200}, "optimizer": {"kind": "adamw", "lr": 0.02}}
@@ -158,6 +159,28 @@ def test_parts_that_do_not_meet(change: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         start.train(recipe, out="run", device="cpu", watch=Watch())
     assert not Path("run").exists()
+
+
+def test_letters_of_unknown_words_are_read() -> None:
+    """Words that end in -ly are good; asked of words never seen: from a file, by `predict` and by `look` alike."""
+    draw = random.Random(4)
+    stems = ["".join(draw.choices("abdeghiknorst", k=4)) for _ in range(120)]
+    rows = [(f"it is {stem}{'ly' if n % 2 else 'um'}", "good" if n % 2 else "bad") for n, stem in enumerate(stems)]
+    for name, own in (("t.tsv", rows[:80]), ("s.tsv", rows[80:])):
+        Path(name).write_text("text\tlabel\n" + "".join(f"{a}\t{b}\n" for a, b in own), "utf-8")
+    letters = {"kind": "characters", "size": 8, "letters": 8, "kernels": [[2, 12]], "highways": 0, "longest": 8}
+    few = {"kind": "blanks", "min_count": 2}
+    tiny = TINY | {"embedding": letters, "encoder": None, "pool": "max", "tokens": few}
+    start.train(tiny | {"data": {"kind": "labels", "train": "t.tsv", "test": "s.tsv"}}, out="run", watch=Watch())
+    run: Any = run_of(Path("run"))
+    assert len(run.tokens) < 20, "nearly every word is unknown"
+    assert run.evaluate(split="test").accuracy > 0.9
+    texts, labels = zip(*rows[80:], strict=True)
+    answers = run.predict(texts)
+    right = [label == answer for (answer, _), label in zip(answers, labels, strict=True)]
+    assert sum(right) / len(right) == run.evaluate(split="test").accuracy
+    shares = moved_by(run, texts[1]).shares
+    assert abs(shares[2]) > max(map(abs, shares[:2])), "the unknown word decides"
 
 
 def test_a_long_text_is_cut_and_told_of() -> None:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from foresay.data.batch import Batch
 from foresay.data.labels import Labels
 from foresay.data.row_batches import padded
+from foresay.data.strange import spelt, words_of
 from foresay.errors import UserError
 from foresay.measuring import Measuring
 from foresay.models.labelling import Labelling
@@ -27,9 +29,9 @@ class Classifying(Measuring):
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
         """Of each text its label and the probability of every label; where there may be several, a tuple of labels."""
         given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
-        model, longest = self.model.eval(), self.recipe.train.batches.longest
+        model = self.model.eval()
         assert isinstance(model, Labelling)
-        rows = [ids[:longest] for ids in self.tokens.encode_many(given)] if given else []
+        rows = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(rows, 1):
             if not len(row):
                 raise UserError(f"text {number} of {len(rows)}, {given[number - 1]!r}, has no tokens; give some words")
@@ -37,10 +39,21 @@ class Classifying(Measuring):
         found: dict[int, Prediction] = {}
         for first in range(0, len(order), AT_ONCE):
             some = order[first : first + AT_ONCE]
-            ids, mask = padded([rows[row] for row in some], max(len(rows[row]) for row in some))
-            p = model.log_probs(Batch(ids=ids, mask=mask).to(model.device)).double().exp().tolist()
+            batch = self._batch([given[row] for row in some], [rows[row] for row in some])
+            p = model.log_probs(batch.to(model.device)).double().exp().tolist()
             found |= {row: self._named(each) for row, each in zip(some, p, strict=True)}
         return [found[row] for row in range(len(rows))]
+
+    def batch_of(self, text: str) -> Batch:
+        """A text as the model reads it: its first tokens, and the letters of those it does not know."""
+        return self._batch([text], self.tokens.encode_many([text]))
+
+    def _batch(self, texts: Sequence[str], rows: Sequence[np.ndarray]) -> Batch:
+        longest = self.recipe.train.batches.longest
+        words = [words_of(self.tokens, text, row.tolist()) for text, row in zip(texts, rows, strict=True)]
+        cut = [row[:longest] for row in rows]
+        ids, mask = padded(cut, max(map(len, cut)))
+        return spelt(Batch(ids=ids, mask=mask), words, self.tokens)
 
     def _named(self, p: list[float]) -> Prediction:
         names = self.model.labels.names

@@ -10,7 +10,9 @@ import torch
 
 from foresay.data.label_batches import LabelBatches
 from foresay.data.label_shards import LabelSet, LabelShards, LabelWriter
+from foresay.data.strange import StrangeWriter
 from foresay.errors import UserError
+from foresay.parts import make
 from foresay.text.tokens import PAD
 from tests.data.made import shards_of
 
@@ -26,6 +28,7 @@ def shards() -> LabelShards:
         writer.add(list(range(7)), ids, ["x"] * 7)
         writer.numbers += [[row % 2] for row in range(7)]
         writer.finish()
+    StrangeWriter(make("tokens", "blanks")).save(Path("train"))
     return LabelShards(Path("train"))
 
 

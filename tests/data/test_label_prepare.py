@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from foresay import parts
+from foresay.data.label_batches import LabelBatches
 from foresay.data.label_prepare import prepare_labels
 from foresay.data.label_shards import LabelSet, LabelShards
 from foresay.data.labels import LabelReading, Labels
@@ -15,6 +16,7 @@ from foresay.data.prepare import Prepared, prepare
 from foresay.data.split import Choice
 from foresay.errors import UserError
 from foresay.text.tokens import STOP, UNK
+from foresay.text.word_bytes import numbered
 
 
 def wrote(name: str, rows: list[tuple[str, str]]) -> str:
@@ -22,7 +24,7 @@ def wrote(name: str, rows: list[tuple[str, str]]) -> str:
     return name
 
 
-def prepared(corpus: Labels, kind: str = "blanks", **rest: Any) -> Prepared:
+def prepared(corpus: Labels, kind: Any = "blanks", **rest: Any) -> Prepared:
     return prepare_labels(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
 
 
@@ -38,6 +40,24 @@ def test_words_and_labels_are_of_train() -> None:
     a, b, c = (found.tokens.encode(word).item() for word in "abc")
     assert train.slice(0, 99).tolist() == [a, b, STOP, c, STOP, b, STOP] and train.numbers.tolist() == [0, 1, 1]
     assert valid.slice(0, 99).tolist() == [a, UNK, STOP] and valid.numbers.tolist() == [1]
+
+
+def test_unknown_words_keep_their_letters() -> None:
+    """In batches, where `ids` has <unk>: each word once, cut texts too; not where tokens are pieces of words."""
+    rows = [("b", "no"), ("qx a zy. qx a", "yes"), ("a b", "no"), ("<unk> Zy.", "yes")]
+    lower = {"kind": "blanks", "normalise": {"lowercase": True}}
+    corpus = Labels(wrote("t.tsv", ROWS), valid=wrote("v.tsv", rows))
+    found = prepared(corpus, lower)
+    assert isinstance(found.valid, LabelShards)
+    (batch,) = LabelBatches(tokens=99, longest=4).evaluation(found.valid)
+    v, a, b = len(found.tokens), *(found.tokens.encode(word).item() for word in "ab")
+    assert batch.ids.tolist() == [[b, 0, 0, 0], [UNK, a, UNK, UNK], [a, b, 0, 0], [UNK, UNK, 0, 0]]
+    assert batch.spelt.tolist() == [[b, 0, 0, 0], [v, a, v + 1, v], [a, b, 0, 0], [UNK, v + 1, 0, 0]]
+    assert batch.characters.tolist() == numbered(["qx", "zy."], 100)[:, : batch.characters.shape[1]].tolist()
+    (known,) = LabelBatches(tokens=99).evaluation(found.train)
+    assert known.spelt is None and known.characters is None
+    pieces = prepared(corpus, "characters").valid
+    assert isinstance(pieces, LabelShards) and not pieces.strange.words
 
 
 def test_it_is_what_prepare_gives_and_is_made_once() -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from foresay.data.label_shards import LABELS, LabelSet, LabelShards, LabelWriter, in_order
 from foresay.data.pair_shards import opened
+from foresay.data.strange import StrangeWriter
 from foresay.errors import UserError
+from foresay.parts import make
 
 
 def test_numbers_are_ordered_by_size() -> None:
@@ -25,6 +27,7 @@ def wrote(several: bool, labels: list[list[int]]) -> LabelShards:
         writer.add([2, 4], ids, ["x y", "ü"])
         writer.numbers += labels
         assert writer.finish() == 2
+    StrangeWriter(make("tokens", "blanks")).save(Path("train"))
     shards = opened(Path("train"))
     assert isinstance(shards, LabelShards)
     return shards

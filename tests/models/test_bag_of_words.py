@@ -10,7 +10,9 @@ import torch
 
 from foresay.data.batch import Batch
 from foresay.data.label_shards import LabelSet, LabelShards, LabelWriter
+from foresay.data.strange import StrangeWriter
 from foresay.models.bag_of_words import BagOfWords
+from foresay.parts import make
 
 V, N = 12, 60
 
@@ -25,6 +27,7 @@ def made(several: bool = False) -> tuple[LabelShards, list[np.ndarray]]:
         writer.add(list(range(N)), texts, ["x"] * N)
         writer.numbers += labels
         writer.finish()
+    StrangeWriter(make("tokens", "blanks")).save(Path("train"))
     return LabelShards(Path("train")), texts
 
 

@@ -16,7 +16,7 @@ from foresay.study import demo
 
 
 def test_its_models_are_built_in():
-    assert {*demo.MODELS, demo.REWRITES} <= set(recipe.built_in()) and len(demo.MODELS) == 6
+    assert {*demo.MODELS, demo.REWRITES, demo.DENIES} <= set(recipe.built_in()) and len(demo.MODELS) == 6
 
 
 @pytest.fixture
@@ -59,7 +59,34 @@ def test_rewriting_is_measured_on_what_is_held_out(tmp_path: Path, rewriting: li
     assert picture == tmp_path / "out" / "alignment.png" and picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.usefixtures("rewriting")
+@pytest.fixture
+def denying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe made small: as many steps as the two orders of two words need."""
+    small = recipe.read("negation")
+    small["train"] |= {"steps": 60, "evaluate": {"every": 60}, "save": {"every": 60}}
+    for name, count in (("train", 64), ("valid", 8), ("test", 20)):
+        rows = [("no good , fine", "good"), ("fine , no good", "bad")] * (count // 2)
+        (tmp_path / f"{name}.csv").write_text("text,label\n" + "".join(f'"{a}",{b}\n' for a, b in rows), "utf-8")
+    small["data"] = {"kind": "labels"} | {name: str(tmp_path / f"{name}.csv") for name in ("train", "valid", "test")}
+    (tmp_path / "[deny].yaml").write_text(yaml.safe_dump(small), "utf-8")
+    monkeypatch.setattr(demo, "DENIES", str(tmp_path / "[deny].yaml"))
+    monkeypatch.setattr(demo, "REVIEWS", ("no good , fine", "fine , no good"))
+
+
+@pytest.mark.usefixtures("denying")
+def test_order_is_read_by_one_of_two(tmp_path: Path):
+    """Without order both reviews are one, so half of the answers are right; with it all are."""
+    shown: list[str] = []
+    demo.deny(tmp_path / "out", shown.append)
+    text = Text.from_markup("\n".join(shown)).plain
+    assert "Right on 20 held-out reviews: averaged vectors 50.0 %, biLSTM 100.0 %" in text
+    first, second = (line.split(": ")[1] for line in text.splitlines() if line.startswith("  "))
+    assert first.endswith("good (biLSTM)") and second.endswith("bad (biLSTM)")
+    assert first.split(" (")[0] == second.split(" (")[0], "averages are the same for both"
+    assert {one.name for one in (tmp_path / "out").iterdir()} == {"[deny]-averaged-vectors", "[deny]-biLSTM"}
+
+
+@pytest.mark.usefixtures("rewriting", "denying")
 def test_demo(tmp_path: Path, tiny: dict, monkeypatch: pytest.MonkeyPatch):
     asked: dict[str, Any] = {}
     small = tiny | {"train": tiny["train"] | {"steps": 2}}
@@ -84,6 +111,7 @@ def test_demo(tmp_path: Path, tiny: dict, monkeypatch: pytest.MonkeyPatch):
     assert named.count(" nats)") == 3
     out = tmp_path / "out"
     assert f"The pictures: {out / 'compare.png'} and {out / 'alignment.png'}; each run" in text
+    assert "Right on 20 held-out reviews: averaged vectors" in text
     assert "% of 12 held-out pairs" in text and (out / "[dates]" / "model.safetensors").exists()
 
 

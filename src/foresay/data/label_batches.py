@@ -44,7 +44,8 @@ class LabelBatches(RowBatches):
     def batch_of(self, shards: LabelShards, rows: np.ndarray, widths: Sequence[int]) -> Batch:
         """Some texts, each cut to a width or padded on the right."""
         ids, mask = padded([row[:-1][: widths[0]] for row in documents(shards, rows)], widths[0])
-        return Batch(ids=ids, mask=mask, labels=torch.from_numpy(shards.labels_of(rows)))
+        batch = Batch(ids=ids, mask=mask, labels=torch.from_numpy(shards.labels_of(rows)))
+        return shards.strange.told(batch, [int(shards.ends[row - 1]) if row else 0 for row in rows.tolist()])
 
 
 def labelled(shards: Shards) -> LabelShards:

@@ -12,16 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from foresay.data.label_files import Labelled
 from foresay.data.label_shards import LabelSet, LabelShards, LabelWriter, in_order
 from foresay.data.labels import Labels
 from foresay.data.prepare import Prepared
 from foresay.data.row_prepare import Preparing
+from foresay.data.strange import StrangeWriter, words_of
 from foresay.data.writer import Progress
 from foresay.errors import UserError, nearest
-from foresay.text.tokens import Tokens
+from foresay.text.tokens import UNK, Tokens
 
-FORMAT = 1
+FORMAT = 2
 MOST_NAMED = 12  # labels that an error lists
 
 
@@ -99,11 +102,22 @@ class PreparingLabels(Preparing):
 
     def writer(self, folder: Path) -> LabelWriter:
         self.counts[folder.name] = Counter()
+        self.strange = StrangeWriter(self.tokens)
         return LabelWriter(folder, len(self.tokens))
 
     def add(self, folder: Path, writer: LabelWriter, name: str, block: Sequence[Labelled]) -> None:
         lines, texts, labels = map(list, zip(*block, strict=True))
-        writer.add(lines, self.ids_of(self.tokens, texts, lines, name, "text"), texts)
+        ids = self.ids_of(self.tokens, texts, lines, name, "text")
+        writer.add(lines, ids, texts)
+        self.strange.add(ids, (self._words(text, own) for text, own in zip(texts, ids, strict=True)))
         found = [[self.numbers[label] for label in each] for each in labels]
         writer.numbers += found
         self.counts[folder.name].update(number for each in found for number in each)
+
+    def _words(self, text: str, ids: np.ndarray) -> list[str]:
+        """The words of a text; nobody asks for them where all are known."""
+        return words_of(self.tokens, text, ids.tolist()) if UNK in ids else [""] * len(ids)
+
+    def encode(self, folder: Path) -> None:
+        super().encode(folder)
+        self.strange.save(folder)

@@ -4,6 +4,7 @@ labels.json           the labels in the order of their numbers, and how often ea
 train/                ids, documents.bin, meta.json, and lines.bin as row_shards.py has it
 train/labels.bin      int32: the labels' numbers, text after text
 train/label_ends.bin  int64: where those of each text end
+train/strange.*       the words that the vocabulary does not know, as they are spelt (strange.py)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from foresay.data.row_shards import RowShards, RowWriter, numbers
+from foresay.data.strange import Strange
 from foresay.errors import UserError
 
 LABELS = "labels.json"
@@ -70,6 +72,7 @@ class LabelShards(RowShards):
         self.numbers, self.label_ends = numbers(folder / "labels.bin", "<i4"), numbers(folder / "label_ends.bin", "<i8")
         last = int(self.label_ends[-1]) if len(self.label_ends) else 0
         self.check(len(self.label_ends) == self.documents and last == len(self.numbers))
+        self.strange = Strange(folder, self.vocabulary)
 
     def labels_of(self, rows: np.ndarray) -> np.ndarray:
         """The number of each text's label, (B,); where there are several, which ones it has, (B, C) of 0 and 1."""

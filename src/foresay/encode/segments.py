@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -90,8 +91,21 @@ def flip(x: Tensor, mask: Tensor | None) -> Tensor:
         return x.flip(1)
     steps = torch.arange(x.shape[1], device=x.device)
     back = mask.sum(1, keepdim=True) - 1 - steps
-    order = torch.where(mask, back, steps)
-    return x.gather(1, order.view(*order.shape, *[1] * (x.dim() - 2)).expand_as(x))
+    order = torch.where(mask, back, steps) + len(steps) * torch.arange(len(x), device=x.device)[:, None]
+    return _Reordered.apply(x, order.flatten())  # pyright: ignore[reportReturnType]
+
+
+class _Reordered(torch.autograd.Function):
+    """x (B, T, ...) by an order of its steps that is its own inverse: backwards is the same, nothing is added up."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
+        return x.flatten(0, 1).index_select(0, order).view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _Reordered.apply(grads[0], *ctx.saved_tensors), None  # pyright: ignore[reportReturnType]
 
 
 def flip_starts(starts: Tensor, mask: Tensor | None) -> Tensor:

@@ -38,14 +38,17 @@ class Tagging(Task):
 
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         """-log P of the tags, in nats a word."""
+        return self.loss_of(self.scores(batch), batch), {}
+
+    def loss_of(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The loss of scores that are there."""
         assert batch.targets is not None
-        scores = self.scores(batch)
         if isinstance(self.layer, CRF):
             found = self.layer.log_likelihood(scores, batch.targets, batch.mask)
         else:
             found = self.layer.log_prob(scores, batch.targets, batch.mask)
         number = batch.targets.numel() if batch.mask is None else batch.mask.sum().clamp(min=1)
-        return -found.sum() / number, {}
+        return -found.sum() / number
 
     def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         """log P of every tag, in a chain given the tag before it: a row's sum is log P of all of them."""

@@ -9,8 +9,9 @@
     log P(y_t | y_{t-1}, x) = A[y_{t-1}, y_t] + e_t[y_t] + beta_t[y_t] - beta_{t-1}[y_{t-1}]
 
 The last are what `log_prob` gives: they sum to log P(y | x) over a row. Viterbi is alpha with max for the sum. All is
-in log space, over all rows at once; padding, on the right, changes nothing. `Apart` is the same without A, b and c:
-every tag by itself, a softmax.
+in log space, over all rows at once; padding, on the right, changes nothing. On a CPU compiled loops do the training
+loss, Viterbi and the marginals (kernels/chain.py); what stands here is their plain twin. `Apart` is the same without A,
+b and c: every tag by itself, a softmax.
 
 scores e (B, T, K), tags (B, T), mask (B, T) -> (B, T); K tags.
 """
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+from foresay.kernels import chain as loops
 
 
 class Apart(nn.Module):
@@ -47,8 +50,14 @@ class CRF(nn.Module):
         self.begins = nn.Parameter(torch.zeros(tags))
         self.ends = nn.Parameter(torch.zeros(tags))
 
+    @property
+    def chain(self) -> loops.Chain:
+        return self.transitions, self.begins, self.ends
+
     def log_likelihood(self, scores: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
         """log P(y | x) of each row, (B,); 0 for an empty one."""
+        if loops.runs_here(scores, self.chain):
+            return loops.log_likelihood(scores, tags, _sizes(scores, mask), self.chain)
         real = _real(scores, mask)
         if not scores.shape[1]:
             return scores.new_zeros(len(scores))
@@ -79,6 +88,8 @@ class CRF(nn.Module):
         """log P(y_t | x) of all tags, (B, T, K); of no meaning where masked."""
         if not scores.shape[1]:
             return scores
+        if not torch.is_grad_enabled() and loops.runs_here(scores, self.chain):
+            return loops.marginals(scores, _sizes(scores, mask), self.chain)
         real = _real(scores, mask)
         after = self._backwards(scores, real)
         before = torch.stack(self._forwards(scores, real), 1)
@@ -87,6 +98,8 @@ class CRF(nn.Module):
     @torch.no_grad()
     def best(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
         """The most probable sequence of tags, (B, T), by Viterbi; any where masked."""
+        if loops.runs_here(scores, self.chain):
+            return loops.best(scores, _sizes(scores, mask), self.chain)
         real, steps = _real(scores, mask), scores.shape[1]
         if not steps:
             return torch.zeros(scores.shape[:2], dtype=torch.long, device=scores.device)
@@ -125,3 +138,7 @@ class CRF(nn.Module):
 
 def _real(scores: Tensor, mask: Tensor | None) -> Tensor:
     return mask if mask is not None else torch.ones(scores.shape[:2], dtype=torch.bool, device=scores.device)
+
+
+def _sizes(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return mask.sum(1) if mask is not None else torch.full((len(scores),), scores.shape[1])

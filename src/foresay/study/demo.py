@@ -1,6 +1,6 @@
-"""The demo: six small models on one text, compared; each writes; surprise is shown; another rewrites dates.
+"""The demo: six small models on one text, compared; each writes; surprise is shown; two read reviews; one rewrites.
 
-What rewrites is trained for as long as its recipe says, however much time the six have.
+What reads denials and what rewrites is trained for as long as its recipe says, however much time the six have.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ MODELS = ("ngram", "mlp", "rnn", "lstm", "gru", "transformer")
 PROMPT = "The value of the expression"
 SENTENCE = "The return statement leaves the current banana with a list of values."
 REWRITES = "dates"
+DENIES = "negation"
+READERS = {"averaged vectors": ["encoder=null", "pool=mean"], "biLSTM": []}  # the recipe without order, and as it is
+REVIEWS = ("lacking a good script , there is a fine cast", "there is a fine cast , lacking a good script")
 HELD_OUT, EXAMPLES = 1000, 5  # pairs that are measured, and shown
 
 
@@ -42,10 +45,29 @@ def demo(out: Path | None, minutes: float, show: Callable[[Any], None]) -> None:
     show(f"\n{_plain(SENTENCE)}")
     named = ", ".join(f"[bold]{_plain(word.text)}[/bold] ({word.nats:.1f} nats)" for word in words)
     show(f"The most surprising words to {rows[0]['model']}: {named}")
+    deny(folder, show)
     aligned = rewrite(folder, show)
     pictures = " and ".join(_plain(str(one)) for one in (folder / "compare.png", aligned))
     card = _plain(str(folder / rows[0]["model"] / "README.md"))
     show(f"\nThe pictures: {pictures}; each run has a card: {card}")
+
+
+def deny(folder: Path, show: Callable[[Any], None]) -> None:
+    """Trains two readers of reviews that only order tells apart; measures both on others; asks them of two."""
+    watch = watch_for(brief=True)
+    watch.note(f"{Path(DENIES).stem}: good or bad by what is denied, without order and with it")
+    told = []
+    for name, settings in READERS.items():
+        place = folder / f"{Path(DENIES).stem}-{name.replace(' ', '-')}"
+        start.train(recipe.read(DENIES), settings, out=place, watch=watch)
+        run: Any = load(place)
+        told.append((name, run.evaluate(split="test"), [answer for answer, _ in run.predict(REVIEWS)]))
+    title = f"[bold]{_plain(Path(DENIES).stem)}[/bold]"
+    show(f"\n{title}: is a review good? What comes last counts, and denial turns it round")
+    for number, review in enumerate(REVIEWS):
+        show(_plain(f"  {review}: " + ", ".join(f"{answers[number]} ({name})" for name, _, answers in told)))
+    rights = ", ".join(f"{name} {100 * found.accuracy:.1f} %" for name, found, _ in told)
+    show(f"Right on {told[0][1].texts:,} held-out reviews: {_plain(rights)}")
 
 
 def rewrite(folder: Path, show: Callable[[Any], None]) -> Path:

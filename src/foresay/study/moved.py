@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from foresay.data.batch import Batch
 from foresay.errors import UserError
 from foresay.models.classifier import Classifier
 from foresay.run import LabelRun
@@ -53,15 +52,15 @@ def moved_by(run: Any, text: str, label: str | None = None) -> Moved:
         raise UserError(f"--label {label}; allowed: {', '.join(names)}")
     probabilities = run.predict(text)[0][1]
     chosen = label or max(names, key=lambda name: probabilities[name])
-    ids = run.tokens.encode(text)[: run.recipe.train.batches.longest]
-    batch = Batch(ids=torch.tensor([ids.tolist()], device=model.device))
+    batch = run.batch_of(text).to(model.device)
+    assert batch.ids is not None
     with torch.enable_grad():
         x = model.eval().embedding(batch).detach().requires_grad_()
         z, at = model.read(x, batch)[0], names.index(chosen)
         odds = z[at] if model.labels.several else z[at] - torch.cat([z[:at], z[at + 1 :]]).logsumexp(0)
         (slope,) = torch.autograd.grad(odds, x)
     shares = (x * slope).sum(2)[0].tolist()
-    return Moved(run.tokens.pieces(ids), shares, chosen, probabilities[chosen])
+    return Moved(run.tokens.pieces(batch.ids[0].tolist()), shares, chosen, probabilities[chosen])
 
 
 def draw(found: Moved, path: Path) -> None:

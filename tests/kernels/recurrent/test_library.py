@@ -1,4 +1,4 @@
-"""torch's functions over padded rows: segments and packed rows against each row alone, values, states and gradients."""
+"""torch's functions over padded rows: read whole and packed, against each row alone, values, states and gradients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foresay import parts
 from foresay.errors import UserError
 from foresay.kernels.recurrent import engine
 from foresay.kernels.recurrent.engine import run_fused
-from foresay.kernels.recurrent.library import Library, find_ends, side_by_side
+from foresay.kernels.recurrent.library import Library, side_by_side
 from foresay.kernels.recurrent.plain import run_plain
 
 B, T, D, H = 4, 5, 3, 7
@@ -71,13 +71,31 @@ def test_padding_gets_no_gradient(name):
     assert (x.grad[~mask] == 0).all() and (x.grad[mask] != 0).any()
 
 
-@pytest.mark.parametrize(
-    ("mask", "expected"),
-    [(lengths(5, 5), [0]), (lengths(5, 2, 4, 0), [0, 2, 4]), (lengths(0, 0), [0]), (lengths(1, 3), [0, 1, 3])],
-)
-def test_ends_by_hand(mask: Tensor, expected: list[int]):
-    """A row without steps has ended before the first."""
-    assert find_ends(mask) == expected
+@every
+def test_gradients_of_padded_rows_equal_those_of_each_alone(name):
+    """Of the weights too, through y and through the states after."""
+    peer, library, x, states = made(name)
+    y, after = library.run(x, states, lengths(*LENGTHS))
+    (y.square().sum() + sum(state.sin().sum() for state in after.values())).backward()
+    found = [weight.grad.clone() for weight in peer.parameters()]
+    peer.zero_grad()
+    for row, length in enumerate(LENGTHS):
+        if length:
+            before = {key: state[row : row + 1] for key, state in states.items()}
+            y, after = alone(peer, x[row : row + 1, :length], before)
+            (y.square().sum() + sum(state.sin().sum() for state in after.values())).backward()
+    torch.testing.assert_close(found, [weight.grad for weight in peer.parameters()])
+
+
+@every
+def test_padding_may_hold_anything(name):
+    """Even what drives every gate to its end: c is kept to the last bit."""
+    _, library, x, states = made(name)
+    mask = lengths(*LENGTHS)
+    expected = library.run(x, states, mask)
+    for large in (1e3, -1e3):
+        y, after = library.run(x.masked_fill(~mask[..., None], large), states, mask)
+        assert torch.equal(y, expected[0]) and all(torch.equal(after[key], expected[1][key]) for key in states)
 
 
 def test_side_by_side_in_another_type():

@@ -1,8 +1,10 @@
 """torch's own functions for the cells that are exactly torch's (LSTM, Elman, GRU with reset after): whole sequences.
 
-They know no mask. On a GPU padded rows are packed, one call. On a CPU packing is 4.4 times slower than cutting time
-where some row ends: each segment goes whole, and rows that have ended keep their state. Under autocast torch would run
-them in float16 whatever half precision is asked for, and small gradients would vanish: here they get what is asked for.
+They know no mask. On a GPU padded rows are packed, one call. On a CPU packing is slower than reading the padding too,
+which, on the right, changes no real step: the output of the last real step is h after the row. Of an LSTM c must be
+kept beyond it: one more input, 1 where padded, shuts i and opens f by HOLD, so that c' = 1 c + 0 c~. Under autocast
+torch would run them in float16 whatever half precision is asked for, and small gradients would vanish: here they get
+what is asked for.
 
 x (B, T, D), states (B, H) -> y (B, T, H), zero where masked, states after; mask (B, T) with padding on the right.
 """
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,6 +23,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from foresay.errors import UserError
 from foresay.kernels.cudnn import lay_side_by_side
 from foresay.kernels.product import half_on_gpu
+
+HOLD = 1e4  # sigmoid(HOLD) is 1 and sigmoid(-HOLD) 0, whatever else is added
 
 States = dict[str, Tensor]
 
@@ -41,14 +45,17 @@ class Library:
             return self._whole(x, states)
         if x.is_cuda:
             return self._packed(x, states, mask)
-        outputs = []
-        cuts = find_ends(mask)
-        for begin, end in zip(cuts, [*cuts[1:], x.shape[1]], strict=True):
-            y, after = self._whole(x[:, begin:end], states)
-            real = mask[:, begin, None]
-            states = {name: torch.where(real, new, states[name]) for name, new in after.items()}
-            outputs.append(y.masked_fill(~real[:, :, None], 0))
-        return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1), states
+        return self._padded(x, states, mask)
+
+    def _padded(self, x: Tensor, states: States, mask: Tensor) -> tuple[Tensor, States]:
+        holding = self
+        if "c" in states:
+            x = torch.cat([x, (~mask)[..., None].to(x.dtype)], 2)
+            holding = replace(self, weights=[_with_hold(self.weights[0]), *self.weights[1:]])
+        y, after = holding._whole(x, states)
+        y, sizes = y.masked_fill(~mask[..., None], 0), mask.sum(1)
+        last = y[torch.arange(len(y), device=y.device), (sizes - 1).clamp(min=0)]
+        return y, after | {"h": torch.where(sizes[:, None] > 0, last, states["h"])}
 
     def _whole(self, x: Tensor, states: States) -> tuple[Tensor, States]:
         y, *after = self._call(x, states, None)
@@ -88,7 +95,8 @@ def side_by_side(weights: list[Tensor], dtype: torch.dtype) -> list[Tensor]:
     return [piece.view_as(weight) for piece, weight in zip(pieces, weights, strict=True)]
 
 
-def find_ends(mask: Tensor) -> list[int]:
-    """Column 0, and the columns where some row's padding begins."""
-    changes = (mask[:, 1:] != mask[:, :-1]).any(0)
-    return [0, *(column for column, cut in enumerate(changes.tolist(), 1) if cut)]
+def _with_hold(weight: Tensor) -> Tensor:
+    """W_ih of an LSTM, its gates in the order i f c~ o, with the column of the input that keeps c."""
+    column = weight.new_zeros(4, len(weight) // 4)
+    column[0], column[1] = -HOLD, HOLD
+    return torch.cat([weight, column.view(-1, 1)], 1)
