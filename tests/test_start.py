@@ -495,3 +495,10 @@ def test_targets_too_long_for_the_writers_positions_are_found_before_training(pa
     with pytest.raises(UserError, match=said):
         train(given)
     assert not Path("run").exists()
+
+
+def test_a_run_that_learnt_nothing_says_so(tiny: dict, tmp_path: Path) -> None:
+    watch = Notes()
+    settings = ["train.steps=2", "output=sampled", "output.number=3", "output.power=1000"]
+    start.train(tiny, settings, out=tmp_path / "r", device="cpu", watch=watch)
+    assert sum(note.startswith("warning: nothing was learnt") for note in watch.notes) == 1

@@ -453,5 +453,6 @@ def pick_device(name: str | None) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).split("\n")[0]
+        reason = "there is no such one" if reason.startswith("Expected one of") else reason  # twenty names follow
         raise UserError(f"device={name!r} cannot be used: {reason}; allowed: cpu, cuda where there is one") from None
     return device

@@ -264,6 +264,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(f"resumed at step {trainer.counters.step}")
     trainer.run()
     best, counters = trainer.take_best(), trainer.counters
+    if counters.step and counters.skipped == counters.step:
+        watch.note("warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output")
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
         found = calibrate(model, recipe.train.batches, prepared.valid)
         watch.note(f"calibrated on the validation text: scores are divided by {found:.3f}")
