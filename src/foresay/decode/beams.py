@@ -135,7 +135,8 @@ class Beams:
             self._extend_plainly()
         else:
             logs = self.log_probs.float() if self.how.temperature == 1.0 else self.how.warmed(self.log_probs)
-            own = (self.totals, self.sure, self.written, self.norms, [*self.told.__dict__.values()], self.never)
+            told = [self.told.parents, self.told.ids, self.told.logs, self.told.scores, self.told.stops]
+            own = (self.totals, self.sure, self.written, self.norms, told, self.never)
             self.kernels.choose(logs, *own, STOP, self.limits.least, MARGIN, self.next_ids, self.next_rows)
         self.written += 1
 

@@ -146,8 +146,8 @@ def choose(
     logs: Tensor, totals: Tensor, sure: Tensor, written: Tensor, norms: Tensor, told: list[Tensor], never: Tensor,
     stop: int, least: int, margin: float, next_ids: Tensor, next_rows: Tensor,
 ) -> None:  # fmt: skip
-    """One step: totals, `sure` and what is told, in the order of `Told`, change; the symbols and rows to go on with are
-    written, each (B M). norms (L + 2): what a sum is divided by, by length."""
+    """One step: totals, `sure` and what is told (parents, ids, logs, scores, stops of every step) change; the symbols
+    and rows to go on with are written, each (B M). norms (L + 2): what a sum is divided by, by length."""
     (prompts, live), width, early = totals.shape, logs.shape[1], early_on(logs.device)
     number, pieces = live + 1, triton.cdiv(logs.shape[1], PIECE)
     found = logs.new_empty(len(logs), pieces, number), logs.new_empty(len(logs), pieces, number, dtype=torch.int32)

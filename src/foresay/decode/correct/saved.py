@@ -13,10 +13,9 @@ from foresay.decode.correct.confusions import Confusions
 from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
 from foresay.errors import UserError
 
-MOST = 10**12  # the highest count
-
 FORMAT = 1
 UNITS = ("character", "word")
+MOST = 10**12  # the highest count
 
 
 def as_json(noise: Noise, unit: str) -> str:
