@@ -58,7 +58,7 @@ class PreparingPairs(Preparing):
     def about(self) -> dict[str, Any]:
         tokenisers = [self.tokens] if self.source is self.tokens else [self.tokens, self.source]
         vocabulary = [digest_of(one) for one in tokenisers] if self.learnt else None
-        return {"pairs": FORMAT, "tokens": [parts.describe(one) for one in tokenisers], "vocabulary": vocabulary}
+        return {"pairs": FORMAT, "tokens": [one.told(self.learnt) for one in tokenisers], "vocabulary": vocabulary}
 
     def learn(self, folder: Path) -> None:
         if self.source is self.tokens:

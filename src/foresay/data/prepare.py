@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foresay import parts
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
 from foresay.data.labels import Labels
@@ -156,7 +155,7 @@ def _key(corpus: Corpus, tokens: Tokens, found: dict[str, Found], seed: int, lea
     about = {
         "format": FORMAT,
         "corpus": settings,
-        "tokens": parts.describe(tokens),
+        "tokens": tokens.told(learnt),
         "sources": {
             name: [(facts.sha256, source.has_records) for source, facts in one.sources] for name, one in found.items()
         },

@@ -64,7 +64,7 @@ class Preparing:
 
     def about(self) -> dict[str, Any]:
         """What is done with the rows, for the name of the folder."""
-        tokens, vocabulary = parts.describe(self.tokens), digest_of(self.tokens) if self.learnt else None
+        tokens, vocabulary = self.tokens.told(self.learnt), digest_of(self.tokens) if self.learnt else None
         return {"tokens": tokens, "vocabulary": vocabulary}
 
     def key(self) -> str:

@@ -31,8 +31,9 @@ class Blanks(WordTokens):
         normalise: Normalise | str | None = None,
         stem: Stem | str | None = None,
         phrases: Phrases | str | None = None,
+        also: str | None = None,
     ):
-        super().__init__(size, min_count, normalise, None, stem, phrases)
+        super().__init__(size, min_count, normalise, None, stem, phrases, also)
 
     def split(self, chunk: str) -> list[str]:
         return [chunk] if chunk.isascii() and "<" not in chunk else super().split(chunk)

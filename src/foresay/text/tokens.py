@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from foresay import parts
 from foresay.errors import UserError
 from foresay.text.normalise import Normalise
 
@@ -90,6 +91,10 @@ class Tokens:
     def load(self, folder: Path) -> None:
         """Reads what `save` wrote into this part."""
         raise AssertionError
+
+    def told(self, learnt: bool) -> dict[str, Any]:
+        """What ids depend on beside the text, and beside the vocabulary where it is learnt: names a prepared text."""
+        return parts.describe(self)
 
     def _learn(self, texts: Iterable[str]) -> None:
         raise AssertionError

@@ -5,19 +5,23 @@
 
 Words never hold white space. Without the steps in brackets the library splits the chunks and looks the words up;
 with one of them Python does. A literal "<unk>" in the text is <unk>.
+
+Words that `also` names (given_words.py) join the vocabulary after those of the text, beyond `size`: with vectors to
+begin with, a model then knows words that its own text has not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from foresay.text import saved
 from foresay.text.chunks import Chunks, by_library, flat, whole
+from foresay.text.given_words import digest_of_words, given_words
 from foresay.text.joiner import Joiner, Pair
 from foresay.text.normalise import Normalise
 from foresay.text.phrased import Phrased
@@ -46,10 +50,11 @@ class WordTokens(Tokens):
         segment: Jieba | str | None,
         stem: Stem | str | None,
         phrases: Phrases | str | None,
+        also: str | None,
     ):
         super().__init__(normalise)
         self._check_size(size)
-        self.size, self.min_count = size, min_count
+        self.size, self.min_count, self.also = size, min_count, also
         self.segment, self.stem = cast("Jieba | None", segment), cast("Stem | None", stem)
         self.phrases = cast("Phrases | None", phrases)
         self._use(self._library(Vocabulary([])), [])
@@ -71,6 +76,11 @@ class WordTokens(Tokens):
     def load(self, folder: Path) -> None:
         library = saved.read(Path(folder), self)
         self._use(library, [] if self.phrases is None else saved.read_phrases(Path(folder)))
+
+    def told(self, learnt: bool) -> dict[str, Any]:
+        about = super().told(learnt)
+        also = about.pop("also", None)  # not named where there is none: texts prepared before keep their names
+        return about if also is None or learnt else about | {"also": digest_of_words(also)}
 
     def join(self, words: Sequence[str]) -> str:
         """The words as a text."""
@@ -119,6 +129,9 @@ class WordTokens(Tokens):
         plain = self.segment is None and self.stem is None  # a shorter way to the same words
         words_of = self.split if plain else self._words_of
         words, passes = learn_words(texts, words_of, self.phrases, room, self.min_count)
+        if self.also is not None:
+            own = {*SPECIALS, *words}
+            words += [word for word in given_words(self.also) if word not in own]
         self._use(self._library(Vocabulary(words)), passes)
         self._check_learnt(self.min_count)
 

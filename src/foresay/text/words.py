@@ -45,8 +45,9 @@ class Words(WordTokens):
         segment: Jieba | str | None = None,
         stem: Stem | str | None = None,
         phrases: Phrases | str | None = None,
+        also: str | None = None,
     ):
-        super().__init__(size, min_count, normalise, segment, stem, phrases)
+        super().__init__(size, min_count, normalise, segment, stem, phrases, also)
 
     def split(self, chunk: str) -> list[str]:
         return _ASCII.findall(chunk) if chunk.isascii() else super().split(chunk)
