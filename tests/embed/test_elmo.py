@@ -98,6 +98,37 @@ def test_frozen_or_thawed():
         assert ("inner.encoder.forwards.0.weight_ih" in learns) == thaw == ("inner.embedding.alphabet" in learns)
 
 
+def test_it_thaws_layer_by_layer_from_the_top():
+    """After 1, 2 and 4 batches; what does not learn yet keeps its bytes, though the optimiser has it from the start."""
+    embedding = build(thaw=[1, 2, 4]).train()
+    optimizer = torch.optim.AdamW([p for p in embedding.parameters() if p.requires_grad], lr=0.1, weight_decay=0.1)
+    names = ("embedding.alphabet", "encoder.forwards.0.weight_ih", "backwards.forwards.1.weight_hh")
+    learns = []
+    for _ in range(6):
+        before = {name: embedding.inner.get_parameter(name).clone() for name in names}
+        embedding.train()(Batch(ids=IDS, mask=MASK)).square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        learns.append([not embedding.inner.get_parameter(name).equal(before[name]) for name in names])
+    assert learns == [[False] * 3, [False, False, True], *[[False, True, True]] * 2, *[[True] * 3] * 2]
+    assert int(embedding.state_dict()["batches"]) == 6
+
+
+def test_dropout_of_the_bilm_begins_when_it_learns_and_no_batch_counts_in_evaluation():
+    embedding = build(thaw=[1]).train()
+    assert not embedding.inner.training
+    embedding.eval()(Batch(ids=IDS, mask=MASK))
+    assert not embedding.train().inner.training
+    embedding(Batch(ids=IDS, mask=MASK))
+    assert embedding.train().inner.training and not embedding.eval().inner.training
+
+
+@pytest.mark.parametrize("thaw", [[1, 2, 3, 4], [3, 2]])
+def test_more_numbers_than_layers_or_falling_ones_are_refused(thaw):
+    with pytest.raises(UserError, match="at most 3 rising numbers of batches"):
+        build(thaw=thaw)
+
+
 def recipe(**changed: Any) -> dict[str, Any]:
     elmo = {"kind": "joined", "of": [{"kind": "lookup", "size": 4}, {"kind": "elmo", "run": "letters"}]}
     return {
@@ -131,6 +162,23 @@ def test_a_run_stands_by_itself(tmp_path, monkeypatch):
     Path("run/elmo/text.json").write_text("{}")
     with pytest.raises(UserError, match=r"elmo/text\.json is damaged or not of this run"):
         load("run", "cpu")
+
+
+def test_a_run_that_thaws_is_resumed_where_it_was(tmp_path):
+    thawing = recipe()
+    thawing["embedding"]["of"][1]["thaw"] = [1, 3]
+    start.train(thawing, out=tmp_path / "run", device="cpu", watch=Watch())
+    weights = tmp_path / "run" / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.unlink()
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "00000004")
+    start.train(resume=tmp_path / "run", device="cpu", watch=Watch())
+    assert weights.read_bytes() == whole
+    theirs, kept = load_file("letters/model.safetensors"), load_file(weights)
+    changed = [
+        name for name in theirs if not kept.get(f"embedding.of.1.inner.{name}", theirs[name]).equal(theirs[name])
+    ]
+    assert "encoder.forwards.0.weight_hh" in changed and "embedding.alphabet" not in changed
 
 
 def test_a_classifier_reads_it(tmp_path):

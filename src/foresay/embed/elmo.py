@@ -2,7 +2,9 @@
 
     embedding: {kind: elmo, run: runs/elmo}                 alone, or beside others with `joined`
 
-The bilm reads each row whole, <start> before and <stop> after it. It stays as it was trained (frozen) unless `thaw`.
+The bilm reads each row whole, <start> before and <stop> after it. It stays as it was trained (frozen) unless `thaw`:
+`true`, and it learns with the task; a list, and it thaws layer by layer (Howard and Ruder 2018), the top layer after so
+many batches of training, then the one below it, last what embeds its words: thaw: [200, 400, 600].
 Words go to it by name: symbols of the task that its vocabulary has as its own, others as <unk> and by their letters,
 which an embedding by characters reads. Its output layer is left behind.
 
@@ -24,7 +26,7 @@ import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from foresay import recipe as recipes
 from foresay.data.batch import Batch
@@ -33,7 +35,7 @@ from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.embed.mix import How, Mix
 from foresay.errors import UserError
-from foresay.parts import Share, part
+from foresay.parts import Count, Share, part
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 from foresay.text.word_bytes import numbered_symbols
 
@@ -50,12 +52,14 @@ class Elmo(Embedding):
     sees_ahead = True
     symbols: Sequence[str] | None = None  # the vocabulary; given before it is built
     place: Path | None = None  # where the run, or what was kept of it, lies; by default `run`
+    batches: Tensor  # how many it was trained on, where it thaws layer by layer
     own: Tensor  # (V,) the bilm's number of each symbol
     letters: Tensor  # (V, W) how each is spelt
 
-    def __init__(self, run: str, mix: How = "learnt", thaw: bool = False, dropout: Share = 0.0) -> None:
+    def __init__(self, run: str, mix: How = "learnt", thaw: bool | list[Count] = False, dropout: Share = 0.0) -> None:
         super().__init__()
         self.run, self.thaw, self.dropout = run, thaw, dropout
+        self.learning: int | None = None  # how many layers of it learn, once that is known
         self.how: How = mix
 
     def build(self, vocabulary: int) -> None:
@@ -75,7 +79,10 @@ class Elmo(Embedding):
         spelt = [spelling(recipe.tokens, symbol) for symbol in symbols]
         self.register_buffer("letters", torch.from_numpy(numbered_symbols(spelt, LONGEST)))
         self._take_weights()
-        self.inner.requires_grad_(self.thaw)
+        self.inner.requires_grad_(bool(self.thaw))
+        if isinstance(self.thaw, list):
+            self._check_thaw(self.thaw)
+            self.register_buffer("batches", torch.zeros((), dtype=torch.long))
         with torch.no_grad():
             widths = [h.shape[-1] for h in self.inner.eval().read(Batch(ids=torch.full((1, 1), UNK)))]
         self.mix = Mix(self.how, widths)
@@ -86,15 +93,48 @@ class Elmo(Embedding):
     def forward(self, batch: Batch) -> Tensor:
         if batch.starts is not None:
             raise UserError("embedding=elmo reads one text a row, and rows are packed; set train.batches=buckets")
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.thaw):
+        thawed = self._thawed()
+        if self.training and isinstance(self.thaw, list):
+            self._let_learn(thawed)
+            self.batches += 1
+        with torch.set_grad_enabled(torch.is_grad_enabled() and thawed > 0):
             layers = self.inner.read(self._for_inner(batch))
         return drop(self.mix(layers), self.dropout, self.training)
 
     def train(self, mode: bool = True) -> Elmo:
         super().train(mode)
-        if not self.thaw and hasattr(self, "inner"):
-            self.inner.eval()
+        if hasattr(self, "inner"):
+            self.inner.train(mode and self._thawed() > 0)
         return self
+
+    def _thawed(self) -> int:
+        """How many layers learn, from the top."""
+        if not isinstance(self.thaw, list):
+            return int(self.thaw)
+        done = int(self.batches)
+        return sum(at <= done for at in self.thaw)
+
+    def _let_learn(self, thawed: int) -> None:
+        """Of layers that do not learn yet nothing asks for a gradient; the optimiser has them from the start."""
+        if thawed == self.learning:
+            return
+        self.learning = thawed
+        for number, layer in enumerate(self._layers()):
+            for parameter in layer:
+                parameter.requires_grad_(number < thawed)
+
+    def _layers(self) -> list[list[nn.Parameter]]:
+        """The bilm's parameters: the top layer of both ways first, its embedding last."""
+        ways = zip(self.inner.encoder.by_layer(), self.inner.backwards.by_layer(), strict=True)
+        return [*[[*ahead, *back] for ahead, back in ways][::-1], list(self.inner.embedding.parameters())]
+
+    def _check_thaw(self, thaw: list[int]) -> None:
+        layers = len(self._layers())
+        if len(thaw) > layers or sorted(thaw) != thaw:
+            raise UserError(
+                f"embedding.thaw={thaw}; allowed: true, false, or at most {layers} rising numbers of batches, for the "
+                f"top layer first and last for the word vectors of {self.run}: e.g. {[200 * n for n in range(layers)]}"
+            )
 
     def keep(self, folder: Path) -> None:
         """Copies what describes the bilm, without its weights."""

@@ -7,7 +7,7 @@ Masked steps (padding, on the right) leave the state as it was; `starts` resets 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -54,6 +54,10 @@ class Encoder(Part, nn.Module):
         """Every layer's output, lowest first; the last one is what `forward` returns."""
         return [self.forward(x, mask, state, starts=starts)[0]]
 
+    def by_layer(self) -> list[list[nn.Parameter]]:
+        """The parameters of each layer, lowest first; those of no layer stand with the lowest."""
+        return [list(self.parameters())]
+
     def trace(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> dict[str, Tensor]:
@@ -77,6 +81,13 @@ class Encoder(Part, nn.Module):
         wrong = misfit(state, self._shapes, rows)
         if wrong is not None:
             raise UserError(wrong)
+
+
+def with_rest(encoder: nn.Module, layers: Sequence[Sequence[nn.Module]]) -> list[list[nn.Parameter]]:
+    """The parameters of some modules for each layer, and all others of the encoder with the first."""
+    own = [[parameter for module in layer for parameter in module.parameters()] for layer in layers]
+    placed = {id(parameter) for layer in own for parameter in layer}
+    return [[parameter for parameter in encoder.parameters() if id(parameter) not in placed] + own[0], *own[1:]]
 
 
 def shapes_of(state: State) -> Shapes:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from foresay.embed.dropout import drop
 from foresay.encode.cells.cell import Cell, Memory
-from foresay.encode.encoder import Encoder, State, advance
+from foresay.encode.encoder import Encoder, State, advance, with_rest
 from foresay.encode.initial import FirstStates, Initial, begin_weights
 from foresay.encode.segments import Found, Read, Rows, find_cuts, read_all, read_output, run_backwards, run_segments
 from foresay.encode.wiring import Kind, Wiring
@@ -132,6 +132,10 @@ class Recurrent(Encoder):
         condition: Tensor | None = None,
     ) -> list[Tensor]:
         return self._run(x, mask, state, starts, condition)[0]
+
+    def by_layer(self) -> list[list[nn.Parameter]]:
+        ways = [self.forwards, self.backwards] if self.bidirectional else [self.forwards]
+        return with_rest(self, list(zip(*ways, strict=True)))
 
     def trace(
         self,

@@ -62,6 +62,9 @@ class Stack(Encoder):
             x = outputs[-1]
         return outputs
 
+    def by_layer(self) -> list[list[nn.Parameter]]:
+        return [layer for part in self.parts for layer in part.by_layer()]
+
     def trace(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> dict[str, Tensor]:

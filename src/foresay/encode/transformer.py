@@ -24,7 +24,7 @@ from foresay.embed.positions import Positions
 from foresay.encode import cache, onward
 from foresay.encode.attention import Heads, Seen, check_heads
 from foresay.encode.block import Block, Form, Memory
-from foresay.encode.encoder import Encoder, State
+from foresay.encode.encoder import Encoder, State, with_rest
 from foresay.kernels import blocks
 from foresay.kernels.attend import Slots, attend
 from foresay.kernels.product import half_on_gpu
@@ -112,6 +112,9 @@ class Transformer(Encoder):
     ) -> list[Tensor]:
         self.admit(state, rows=len(x))
         return self._run(x, mask, state, starts)[0]
+
+    def by_layer(self) -> list[list[nn.Parameter]]:
+        return with_rest(self, [[block] for block in self.blocks])
 
     def attention(self, x: Tensor, mask: Tensor | None = None, *, starts: Tensor | None = None) -> list[Tensor]:
         """How much each step looks at each, exactly, of every layer: (B, N, T, T), 0 where masked."""
