@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from foresay.data import prepare
+from foresay.data import reading
 from tests.commands import Commands
 from tests.train.made import make_trainer
 from tests.train.stopping import train_to
@@ -75,18 +75,21 @@ def long_line(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("words", [["tokens=words"], ["tokens.kind=characters", "data.unit=line"], ["tokens=subwords"]])
+@pytest.mark.parametrize("words", [["tokens=words", "data.unit=line"], ["tokens=subwords"]])
 def test_a_line_of_50_MB_is_refused_where_it_must_be_held_whole(
     words: list[str], call: Commands, recipe: Path, long_line: Path
 ) -> None:
     line = refused(call, recipe, f"data.train={long_line}", *words)
-    assert f"line.txt: line 1 has 49999980 bytes; allowed: {prepare.LONGEST_LINE}; break it into lines, or use" in line
+    assert f"line.txt: line 1 has 49999980 bytes; allowed: {reading.LONGEST_LINE}; break it into lines, or use" in line
 
 
-def test_a_line_of_50_MB_is_fine_as_characters(call: Commands, recipe: Path, long_line: Path) -> None:
-    words = ("train", recipe, f"data.train={long_line}", "train.steps=2", "--out", "run", "--device", "cpu")
-    assert call(*words).code == 0
-    assert json.loads(Path("run/results.json").read_text())["train_tokens"] == pytest.approx(45e6, rel=0.01)
+@pytest.mark.parametrize(("kind", "tokens"), [("characters", 45e6), ("words", 45e6 / 30 * 7)])
+def test_a_line_of_50_MB_is_fine_as_characters_and_words(
+    kind: str, tokens: float, call: Commands, recipe: Path, long_line: Path
+) -> None:
+    words = ("train", recipe, f"data.train={long_line}", f"tokens={kind}", "train.steps=2", "--out", "run")
+    assert call(*words, "--device", "cpu").code == 0
+    assert json.loads(Path("run/results.json").read_text())["train_tokens"] == pytest.approx(tokens, rel=0.01)
 
 
 SETTINGS = [

@@ -12,6 +12,7 @@ from foresay.data.prepare import prepare
 from foresay.errors import UserError
 from foresay.text.bytes import Bytes
 from foresay.text.characters import Characters
+from foresay.text.subwords import Subwords
 from foresay.text.tokens import STOP
 from foresay.text.words import Words
 from tests.data.made import TEXT
@@ -122,7 +123,7 @@ def nothing_written(cache):
     return not [path for path in cache.glob("*") if path.is_dir() and path.name != "scans"]
 
 
-@pytest.mark.parametrize(("tokens", "unit"), [(Words(), "document"), (Characters(), "line")])
+@pytest.mark.parametrize(("tokens", "unit"), [(Subwords(), "document"), (Words(), "line"), (Characters(), "line")])
 def test_a_line_too_long_is_told(tmp_path, monkeypatch, tokens, unit):
     monkeypatch.setattr(module, "LONGEST_LINE", 100)
     path = tmp_path / "long.txt"

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foresay.data import reading
 from foresay.data.reading import documents, lines
 from foresay.data.source import Reading, Source
 from foresay.data.split import Stretch
@@ -16,18 +17,21 @@ def whole(*texts):
     return [Stretch(Source(str(i), content=text.encode()), 0, len(text.encode())) for i, text in enumerate(texts)]
 
 
-@given(texts=st.lists(TEXT, min_size=1, max_size=3), block=st.integers(1, 20), anywhere=st.booleans())
-def test_documents_put_together(texts, block, anywhere):
+CUTS = st.sampled_from(["at lines", "at blanks", "anywhere"])
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=3), block=st.integers(1, 20), cuts=CUTS)
+def test_documents_put_together(texts, block, cuts):
     found = [""]
-    for piece in documents(whole(*texts), anywhere, block):
+    for piece in documents(whole(*texts), cuts, block):
         assert piece.characters == len(piece.texts[0])
         found[-1] += piece.texts[0]
         if piece.last:
             found.append("")
-        elif not anywhere:
-            assert piece.texts[0].endswith("\n")
+        elif cuts != "anywhere":
+            assert piece.texts[0].endswith(("\n", " ") if cuts == "at blanks" else "\n")
     assert found == [*texts, ""]
-    read = list(documents(whole(*texts), anywhere, block))
+    read = list(documents(whole(*texts), cuts, block))
     assert sum(piece.bytes for piece in read) == sum(len(text.encode()) for text in texts)
 
 
@@ -50,8 +54,21 @@ def test_blank_lines_may_be_kept():
 
 def test_blocks_stay_small():
     text = "0123456789\n" * 1000
-    assert max(piece.characters for piece in documents(whole(text), False, 100)) <= 110
-    assert max(piece.characters for piece in documents(whole(text), True, 100)) <= 100
+    assert max(piece.characters for piece in documents(whole(text), "at lines", 100)) <= 110
+    assert max(piece.characters for piece in documents(whole(text), "anywhere", 100)) <= 100
+    one_line = "0123456789 " * 1000
+    assert max(piece.characters for piece in documents(whole(one_line), "at blanks", 100)) <= 110
+    assert len(list(documents(whole(one_line), "at lines", 100))) == 1
+
+
+def test_lines_come_before_blanks():
+    assert [one.texts[0] for one in documents(whole("a b\nc d e"), "at blanks", 6)] == ["a b\n", "c d e"]
+
+
+def test_too_much_without_a_blank_is_told(monkeypatch):
+    monkeypatch.setattr(reading, "LONGEST_LINE", 100)
+    with pytest.raises(UserError, match=r"^0 has more than 100 bytes without a blank or a line end; break them up"):
+        list(documents(whole("short words " + "x" * 150 + " end"), "at blanks", 20))
 
 
 def test_a_file_that_became_shorter(tmp_path):

@@ -95,8 +95,18 @@ def test_cutting_after_a_newline_changes_no_id(all_learnt, kind, lines):
     assert tokens.encode("".join(pieces)).tolist() == apart
 
 
-def test_those_that_may_be_cut_anywhere(all_learnt):
-    assert [kind for kind in KINDS if all_learnt[kind][0].cuts_anywhere] == ["bytes", "characters"]
+@pytest.mark.parametrize("kind", ["words", "blanks", "clean words", "clean blanks", "stems", "chinese"])
+@given(pieces=st.lists(HARD, max_size=4))
+def test_cutting_words_after_a_blank_changes_no_id(all_learnt, kind, pieces):
+    tokens = all_learnt[kind][0]
+    assert tokens.cuts == "at blanks"
+    apart = [i for piece in pieces for i in tokens.encode(piece + " ").tolist()]
+    assert tokens.encode("".join(piece + " " for piece in pieces)).tolist() == apart
+
+
+def test_where_texts_may_be_cut(all_learnt):
+    assert [kind for kind in KINDS if all_learnt[kind][0].cuts == "anywhere"] == ["bytes", "characters"]
+    assert all(all_learnt[kind][0].cuts == "at lines" for kind in ("subwords", "phrases", "clean characters"))
     assert [kind for kind in KINDS if all_learnt[kind][0].quick] == ["bytes", "characters"]
 
 

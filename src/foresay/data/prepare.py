@@ -18,6 +18,7 @@ from foresay.data.corpus import Corpus, Found
 from foresay.data.labels import Labels
 from foresay.data.pair_shards import opened
 from foresay.data.pairs import Pairs
+from foresay.data.reading import LONGEST_LINE
 from foresay.data.scans import Scans
 from foresay.data.shards import SHARD, Shards
 from foresay.data.source import BLOCK
@@ -33,7 +34,6 @@ from foresay.text.tokens import Tokens
 FORMAT = 2
 _MANY = 0.01  # the share of copies that is worth a word
 SOURCE = "source_tokens"  # the folder of a tokeniser that the source of pairs has for itself
-LONGEST_LINE = 2**24  # bytes; such a line is held in memory with all its tokens
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,13 @@ def _count(number: int, what: str) -> str:
 
 
 def _check_lines(corpus: Corpus, tokens: Tokens, found: dict[str, Found]) -> None:
-    if tokens.cuts_anywhere and corpus.unit == "document":
+    if tokens.cuts != "at lines" and corpus.unit == "document":
         return
     for source, facts in (pair for one in found.values() for pair in one.sources):
         if facts.longest > LONGEST_LINE:
             raise UserError(
                 f"{source.name}: line {facts.longest_at} has {facts.longest} bytes; allowed: {LONGEST_LINE}; break it "
-                "into lines, or use tokens characters or bytes with data.unit=document"
+                "into lines, or use tokens of words, characters or bytes with data.unit=document"
             )
 
 

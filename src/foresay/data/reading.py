@@ -12,6 +12,9 @@ from foresay.data.duplicates import Seen
 from foresay.data.source import BLOCK, Stream
 from foresay.data.split import Stretch
 from foresay.errors import UserError
+from foresay.text.tokens import Cuts
+
+LONGEST_LINE = 2**24  # bytes; such a line is held in memory with all its tokens
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class Block:
     repeated: int = 0  # texts that were seen before
 
 
-def documents(stretches: Iterable[Stretch], cuts_anywhere: bool, block: int = BLOCK) -> Iterator[Block]:
-    """A plain stretch is one document, in blocks cut after a newline or, when it may be, after any character.
+def documents(stretches: Iterable[Stretch], cuts: Cuts, block: int = BLOCK) -> Iterator[Block]:
+    """A plain stretch is one document, in blocks cut after a newline or, where they may be, elsewhere.
 
     Of a table each row is a document, and a block has as many as fit.
     """
@@ -37,7 +40,7 @@ def documents(stretches: Iterable[Stretch], cuts_anywhere: bool, block: int = BL
             yield from _rows(stretch, block)
             continue
         done = stretch.start
-        for text, size in _texts(stretch, None if cuts_anywhere else b"\n", block):
+        for text, size in _texts(stretch, None if cuts == "anywhere" else b"\n", block, blanks=cuts == "at blanks"):
             done += size
             yield Block([text], done == stretch.stop, len(text), size, size, whole=False)
 
@@ -96,8 +99,8 @@ def watched(blocks: Iterable[Block], seen: Seen, *, drop: bool, remember: bool =
         yield replace(block, repeated=repeated)
 
 
-def _texts(stretch: Stretch, cut_after: bytes | None, block: int) -> Iterator[tuple[str, int]]:
-    """Texts and their sizes in bytes; a line longer than a block makes its block longer."""
+def _texts(stretch: Stretch, cut_after: bytes | None, block: int, *, blanks: bool = False) -> Iterator[tuple[str, int]]:
+    """Texts and their sizes in bytes; a line longer than a block makes its block longer, or is cut after a blank."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     left = stretch.stop - stretch.start
     held: list[bytes] = []  # read, but not yet at a place to cut
@@ -108,8 +111,15 @@ def _texts(stretch: Stretch, cut_after: bytes | None, block: int) -> Iterator[tu
                 raise UserError(f"{stretch.source.name} became shorter while it was read; run again when it is at rest")
             left -= len(content)
             cut = len(content) if left == 0 or cut_after is None else content.rfind(cut_after) + 1
+            if cut == 0 and blanks:
+                cut = content.rfind(b" ") + 1
             if cut == 0:
                 held.append(content)
+                if blanks and sum(map(len, held)) > LONGEST_LINE:
+                    raise UserError(
+                        f"{stretch.source.name} has more than {LONGEST_LINE} bytes without a blank or a line end; "
+                        "break them up, or use tokens characters or bytes"
+                    )
                 continue
             whole = b"".join([*held, content[:cut]])
             held = [content[cut:]] if cut < len(content) else []

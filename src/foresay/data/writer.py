@@ -108,7 +108,7 @@ class Writer:
         """The text, or blocks spread evenly over it when the tokeniser wants fewer characters."""
         total = _size(part)
         wanted = total if self.tokens.sample is None else min(self.tokens.sample, total)
-        between = "" if self.tokens.cuts_anywhere else "\n"  # characters would learn the newline
+        between = "" if self.tokens.cuts == "anywhere" else "\n"  # characters would learn the newline
         given = passed = 0
         blocks = self._blocks(part, "learn") if wanted else ()
         for block in reading.watched(blocks, Seen(), drop=True) if self.drop else blocks:
@@ -122,7 +122,7 @@ class Writer:
         if self.unit == "line":
             blocks = reading.lines(part, self.block)
         else:
-            blocks = reading.documents(part, self.tokens.cuts_anywhere, self.block)
+            blocks = reading.documents(part, self.tokens.cuts, self.block)
         for block in blocks:
             yield block
             done += block.read

@@ -21,7 +21,7 @@ _FIRST = len(SPECIALS)
 class Bytes(Tokens):
     """One token per byte of the UTF-8 text; nothing to learn, nothing unknown."""
 
-    cuts_anywhere = True
+    cuts = "anywhere"
     quick = True
     sample = 0
 

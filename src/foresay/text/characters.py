@@ -25,7 +25,7 @@ _UNKNOWN = 0xFFFD
 class Characters(Tokens):
     """One token per character (Unicode code point); rare ones become <unk>."""
 
-    cuts_anywhere = True
+    cuts = "anywhere"
     quick = True
 
     def __init__(self, size: Size | None = None, min_count: Size = 1, normalise: Normalise | str | None = None):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from foresay.text.normalise import Normalise
 
 SPECIALS = ("<pad>", "<unk>", "<start>", "<stop>", "<mask>")
 PAD, UNK, START, STOP, MASK = range(5)
+Cuts = Literal["at lines", "at blanks", "anywhere"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Tokens:
 
     part_kind = "tokens"
     settings: dict[str, Any]
-    cuts_anywhere = False  # True: a text may be cut between any two characters and its ids stay the same
+    cuts: Cuts = "at lines"  # where a text may be cut and its ids stay the same
     keeps_text = True  # False: decode gives the (normalised) text back only up to spacing
     quick = False  # True: encoding is so fast that handing texts to other processes does not pay
     sample: int | None = None  # `learn` uses at most so many characters; a caller with more spreads them evenly
@@ -48,7 +49,7 @@ class Tokens:
     def __init__(self, normalise: Normalise | str | None = None):
         self.normalise = cast("Normalise | None", normalise)
         if normalise is not None:  # its steps look at whole lines
-            self.cuts_anywhere = self.quick = False
+            self.cuts, self.quick = "at lines", False
 
     def __len__(self) -> int:
         """V, the specials included."""

@@ -57,6 +57,8 @@ class WordTokens(Tokens):
         self.size, self.min_count, self.also = size, min_count, also
         self.segment, self.stem = cast("Jieba | None", segment), cast("Stem | None", stem)
         self.phrases = cast("Phrases | None", phrases)
+        if phrases is None:  # nothing else looks past a blank
+            self.cuts = "at blanks"
         self._use(self._library(Vocabulary([])), [])
 
     def __len__(self) -> int:
