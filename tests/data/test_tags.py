@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foresay.data.tag_set import TagSet
+from foresay.data.tags import Tags
 from foresay.errors import UserError
 from tests.data.tagged import TEXT, read_back, ready
 
@@ -62,3 +63,15 @@ def test_a_share_is_held_out_by_the_seed():
     assert len(train) + len(valid) == 200 and 20 < len(valid) < 60
     assert set(valid) == {"<unk>"}  # learnt from train alone
     assert ready(text, share=0.2).folder == prepared.folder
+
+
+def test_a_folder_of_the_name_does_not_hide_a_known_set(tmp_path, monkeypatch):
+    """As where somebody works in the folder that holds the data."""
+    folder = tmp_path / "ud-english-ewt"
+    folder.mkdir()
+    for name in ("train", "dev", "test"):
+        (folder / f"{name}.tsv").write_text("dogs\tNOUN\tNNS\nbark\tVERB\tVBP\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORESAY_DATA", str(tmp_path))
+    found = Tags("ud-english-ewt", test="ud-english-ewt").find(1)
+    assert [list(one.words) for one in found["test"]] == [["dogs", "bark"]]

@@ -60,7 +60,7 @@ class Tags(Rows):
             raise UserError(f"data.scheme=none has no spans, and data.rewrite={read.rewrite}; leave one of them out")
 
     def find(self, seed: int) -> dict[str, TagText]:
-        known = None if Path(self.train).expanduser().exists() else builtin.known_tags(self.train)
+        known = None if Path(self.train).expanduser().is_file() else builtin.known_tags(self.train)
         found = {}
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
             if known is not None and (place is None or place == self.train):
@@ -112,7 +112,7 @@ class Tags(Rows):
         path = Path(place).expanduser()
         if path.is_file():
             return self._text(path)
-        known = None if path.exists() else builtin.known_tags(place)
+        known = builtin.known_tags(place)
         if known is None:
             raise builtin.no_such(setting, place)
         return self._text(known[name], KNOWN)
