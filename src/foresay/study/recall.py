@@ -17,7 +17,7 @@ x (B, lag + 1, K + 2): K symbols one-hot, the mark, the cue.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,14 +73,19 @@ def build(cell: Kind, parameters: int, seed: int) -> Recaller:
 
 
 def fitting_width(cell: Kind, parameters: int) -> int:
+    """The width of a network whose number of parameters is nearest."""
+    return nearest_width(lambda width: Recaller(cell, width), parameters)
+
+
+def nearest_width(build: Callable[[int], nn.Module], parameters: int) -> int:
     """The width whose number of parameters is nearest: it grows with the width, so the search halves."""
     low, high = 1, 2
-    while count(Recaller(cell, high)) < parameters:
+    while count(build(high)) < parameters:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if count(Recaller(cell, middle)) >= parameters else (middle, high)
-    return min((low, high), key=lambda width: abs(count(Recaller(cell, width)) - parameters))
+        low, high = (low, middle) if count(build(middle)) >= parameters else (middle, high)
+    return min((low, high), key=lambda width: abs(count(build(width)) - parameters))
 
 
 def count(model: nn.Module) -> int:

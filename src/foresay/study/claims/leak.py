@@ -19,10 +19,9 @@ from torch import Tensor, nn
 
 from foresay.parts import make
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
+from foresay.study.claims.training import train
 from foresay.study.claims.words_learning import average_of
 from foresay.study.claims.words_picture import LOOKS, plain, sheet
-from foresay.train.clip import ByNorm
-from foresay.train.optimise import Adam
 from foresay.train.progress import Tell
 
 SYMBOLS, LENGTH, WIDTH = 16, 24, 32
@@ -104,15 +103,14 @@ def learnt(seed: int, size: Size, *, both: bool) -> tuple[list[float], float]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reader = Reader(both)
-        optimizer, clip = Adam(lr=5e-3).open(reader.train()), ByNorm(limit=1.0)
-        for step in range(size.steps):
-            loss = loss_of(reader, torch.randint(SYMBOLS, (size.rows, LENGTH), generator=generator))
+
+        def loss(step: int) -> Tensor:
+            found = loss_of(reader, torch.randint(SYMBOLS, (size.rows, LENGTH), generator=generator))
             if step % EVERY == 0:
-                curve.append(loss.detach())
-            optimizer.zero_grad()
-            loss.backward()
-            clip.apply(reader, step)
-            optimizer.step()
+                curve.append(found.detach())
+            return found
+
+        train(reader, loss, size.steps, 5e-3)
     with torch.no_grad():
         after = float(loss_of(reader.eval(), torch.randint(SYMBOLS, (200, LENGTH), generator=generator)))
     return [float(one) for one in curve], after

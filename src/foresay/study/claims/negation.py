@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +23,12 @@ from foresay.data.negation import negation
 from foresay.data.row_batches import padded
 from foresay.models.classifier import Classifier
 from foresay.parts import make
+from foresay.study.claims.bars import side_by_side
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
+from foresay.study.claims.training import train
 from foresay.study.claims.words_learning import average_of
 from foresay.study.claims.words_picture import plain, sheet
 from foresay.text.tokens import SPECIALS
-from foresay.train.clip import ByNorm
-from foresay.train.optimise import Adam
 from foresay.train.progress import Tell
 
 NAMES = ("bad", "good")
@@ -104,21 +103,12 @@ def learnt(name: str, seed: int, size: Size) -> float:
         model: Classifier = make("task", task)
         model.learn_labels(LabelSet(NAMES, False, (1, 1)))
         model.build(len(SPECIALS) + len(words))
-        train(model, rows["train"], random.Random(seed), size)
+        chance = random.Random(seed)
+        train(model, lambda _: model.loss(batch_of(chance.sample(rows["train"], size.rows)))[0], size.steps, 5e-3)
     with torch.no_grad():
         batch = batch_of(rows["test"])
         assert batch.labels is not None
         return float((model.eval().scores(batch).argmax(1) == batch.labels).double().mean())
-
-
-def train(model: Classifier, rows: Rows, draw: random.Random, size: Size) -> None:
-    optimizer, clip = Adam(lr=5e-3).open(model.train()), ByNorm(limit=1.0)
-    for step in range(size.steps):
-        loss, _ = model.loss(batch_of(draw.sample(rows, size.rows)))
-        optimizer.zero_grad()
-        loss.backward()
-        clip.apply(model, step)
-        optimizer.step()
 
 
 def batch_of(rows: Rows) -> Batch:
@@ -132,7 +122,7 @@ def draw(found: dict[str, list[float]]) -> Any:
     for place, (name, values) in enumerate(found.items()):
         colour = "#D55E00" if name == AVERAGED else "#0072B2"
         axes.bar(place, statistics.fmean(values), 0.6, color=colour, alpha=0.55)
-        axes.plot(spread(place, values), values, ".", color=colour, markersize=8)
+        axes.plot(side_by_side(place, 0.3, len(values)), values, ".", color=colour, markersize=8)
         axes.text(place, max(values) + 2.5, f"{statistics.fmean(values):.1f} %", ha="center")
     axes.axhline(50, color="#5A5A5A", linestyle="--", linewidth=1, label="guessing")
     axes.legend(frameon=False, loc="upper left")
@@ -142,8 +132,3 @@ def draw(found: dict[str, list[float]]) -> Any:
     axes.set_ylabel("held-out reviews labelled rightly, %")
     plain(axes, "Good or bad, where only order tells: a dot is one seed")
     return picture
-
-
-def spread(place: float, values: Sequence[float]) -> list[float]:
-    """Dots side by side."""
-    return [place + 0.3 * (n / max(len(values) - 1, 1) - 0.5) for n in range(len(values))]

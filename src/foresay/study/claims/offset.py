@@ -9,7 +9,6 @@ padded sequence). Others use the same weights everywhere: a ConvNet with max ove
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +19,10 @@ from torch import Tensor, nn
 
 from foresay.encode.pool import Max
 from foresay.parts import make
+from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
+from foresay.study.claims.training import train
 from foresay.study.claims.words_learning import average_of
-from foresay.study.claims.words_picture import plain, sheet
-from foresay.train.clip import ByNorm
-from foresay.train.optimise import Adam
 from foresay.train.progress import Tell
 
 LENGTH, LETTERS, WIDTH, HIDDEN = 16, 4, 16, 64  # places of a row, letters that pairs are made of, and widths
@@ -124,14 +122,12 @@ def learnt(name: str, seed: int, size: Size) -> tuple[float, float]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reader = Reader(name)
-        optimizer, clip = Adam(lr=3e-3).open(reader.train()), ByNorm(limit=1.0)
-        for step in range(size.steps):
+
+        def loss(_: int) -> Tensor:
             ids, kinds = rows_of(size.rows, 0, HALF - 2, generator)
-            loss = F.cross_entropy(reader(ids), kinds)
-            optimizer.zero_grad()
-            loss.backward()
-            clip.apply(reader, step)
-            optimizer.step()
+            return F.cross_entropy(reader(ids), kinds)
+
+        train(reader, loss, size.steps, 3e-3)
     seen = accuracy(reader.eval(), *rows_of(1000, 0, HALF - 2, generator))
     return seen, accuracy(reader, *rows_of(1000, HALF, LENGTH - 2, generator))
 
@@ -143,20 +139,9 @@ def accuracy(reader: Callable[[Tensor], Tensor], ids: Tensor, kinds: Tensor) -> 
 
 def draw(found: dict[str, list[tuple[float, float]]]) -> Any:
     """Accuracy at seen and unseen places, a dot for every seed."""
-    picture, (axes,) = sheet(1)
-    for at, (where, colour) in enumerate((("seen", "#0072B2"), ("unseen", "#D55E00"))):
-        for place, own in enumerate(found.values()):
-            middle, values = place + 0.38 * (at - 0.5), [one[at] for one in own]
-            label = f"{where} places" if place == 0 else None
-            axes.bar(middle, statistics.fmean(values), 0.36, color=colour, alpha=0.55, label=label)
-            dots = [middle + 0.05 * (n - (len(values) - 1) / 2) for n in range(len(values))]
-            axes.plot(dots, values, ".", color=colour)
-            axes.text(middle, max(values) + 2.5, f"{statistics.fmean(values):.0f} %", ha="center")
-    axes.axhline(100 / KINDS, color="#5A5A5A", linestyle="--", linewidth=1, label="guessing")
-    axes.set_xticks(range(len(found)), list(found))
-    axes.set_ylim(0, 125)
-    axes.set_yticks(range(0, 101, 20))
-    axes.set_ylabel("pairs named rightly, %")
-    axes.legend(frameon=False, loc="upper right", ncols=3)
-    plain(axes, "A pair learnt at some places, asked for at others")
-    return picture
+    places = {
+        f"{where} places": {name: [one[at] for one in own] for name, own in found.items()}
+        for at, where in enumerate(("seen", "unseen"))
+    }
+    title = "A pair learnt at some places, asked for at others"
+    return bars.draw(places, title, "pairs named rightly, %", {"guessing": 100 / KINDS})

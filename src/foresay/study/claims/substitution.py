@@ -11,7 +11,6 @@ the same at every step, a table of vectors by another name.
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +20,10 @@ from torch import Tensor, nn
 
 from foresay.data.batch import Batch
 from foresay.parts import make
+from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
-from foresay.study.claims.negation import spread
+from foresay.study.claims.training import train
 from foresay.study.claims.words_learning import average_of
-from foresay.study.claims.words_picture import plain, sheet
-from foresay.train.clip import ByNorm
-from foresay.train.optimise import Adam
 from foresay.train.progress import Tell
 
 KINDS = {  # what it does, what it is: the words of that kind
@@ -135,14 +132,12 @@ def learnt(name: str, seed: int, size: Size) -> tuple[float, float]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reader = Reader(name)
-        optimizer, clip = Adam(lr=5e-3).open(reader.train()), ByNorm(limit=1.0)
-        for step in range(size.steps):
+
+        def loss(_: int) -> Tensor:
             rows = every[torch.randint(len(every), (size.rows,), generator=generator)]
-            loss = F.cross_entropy(reader(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            clip.apply(reader, step)
-            optimizer.step()
+            return F.cross_entropy(reader(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
+
+        train(reader, loss, size.steps, 5e-3)
     return right(reader.eval(), seen), right(reader, held)
 
 
@@ -153,19 +148,9 @@ def right(reader: Reader, rows: Tensor) -> float:
 
 def draw(found: dict[str, list[tuple[float, float]]]) -> Any:
     """Seen and held-out sentences of each reader, a dot for every seed."""
-    picture, (axes,) = sheet(1)
-    for at, (where, colour) in enumerate((("seen", "#0072B2"), ("held out", "#D55E00"))):
-        for place, own in enumerate(found.values()):
-            middle, values = place + 0.38 * (at - 0.5), [one[at] for one in own]
-            label = where if place == 0 else None
-            axes.bar(middle, statistics.fmean(values), 0.36, color=colour, alpha=0.55, label=label)
-            axes.plot([middle + 0.7 * (x - middle) for x in spread(middle, values)], values, ".", color=colour)
-            axes.text(middle, max(values) + 2.5, f"{statistics.fmean(values):.0f} %", ha="center")
-    axes.axhline(100 / len(KINDS), color="#5A5A5A", linestyle="--", linewidth=1, label="guessing the kind")
-    axes.set_xticks(range(len(found)), list(found))
-    axes.set_ylim(0, 125)
-    axes.set_yticks(range(0, 101, 20))
-    axes.set_ylabel("what a word is, said rightly, %")
-    axes.legend(frameon=False, loc="upper right", ncols=3)
-    plain(axes, "boat is full; plane is ... ?")
-    return picture
+    sentences = {
+        where: {name: [one[at] for one in own] for name, own in found.items()}
+        for at, where in enumerate(("seen", "held out"))
+    }
+    up, level = "what a word is, said rightly, %", {"guessing the kind": 100 / len(KINDS)}
+    return bars.draw(sentences, "boat is full; plane is ... ?", up, level)
