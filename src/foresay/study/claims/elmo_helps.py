@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from foresay.start import train
+from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
 from foresay.study.claims.made_language import Language, columns, learn_bilm, settings
 from foresay.study.claims.words_learning import average_of, seeds_of
-from foresay.study.claims.words_picture import LOOKS, plain, sheet
 from foresay.train.progress import Tell, Watch
 
 NAMES, REVIEWS = "names", "sentiment"
@@ -141,22 +141,10 @@ def judge(less: Sequence[Figure]) -> Verdict:
 
 
 def draw(found: Sequence[Learnt]) -> Any:
-    """The error of each task without and with ELMo, a mark for every seed."""
-    picture, (axes,) = sheet(1)
-    named = (("without", "words alone"), ("helped", "words and ELMo"))
-    for ((field, name), (colour, mark)), shift in zip(zip(named, LOOKS, strict=False), (-0.18, 0.18), strict=True):
-        for place, task in enumerate(TASKS):
-            values = [getattr(one, field) for one in of(found, task)]
-            mean = sum(values) / len(values)
-            axes.bar(place + shift, mean, 0.32, color=colour, alpha=0.55, label=name if place == 0 else None)
-            axes.plot([place + shift] * len(values), values, mark, color=colour, markersize=6)
-            axes.annotate(
-                f"{mean:.1f} %", (place + shift, max(values)), (0, 7), textcoords="offset points", ha="center"
-            )
-    axes.set_xticks(range(len(TASKS)), ["words of names tagged wrongly", "reviews labelled wrongly"])
-    axes.set_ylabel("error, %")
-    axes.margins(y=0.15)
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
-    plain(axes, "Few labels, much text: a mark is one seed")
-    return picture
+    """What each task gets right, with ELMo and without."""
+    named = {"words alone": "without", "words and ELMo": "helped"}
+    shown = {
+        name: {task: [100 - getattr(one, field) for one in of(found, task)] for task in TASKS}
+        for name, field in named.items()
+    }
+    return bars.draw(shown, "Few labels, much text: a dot is one seed", "right, %", {})

@@ -18,9 +18,9 @@ from foresay.data.tag_files import Tagged
 from foresay.data.tags import Tags
 from foresay.errors import UserError
 from foresay.start import train
+from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
 from foresay.study.claims.words_learning import average_of, seeds_of
-from foresay.study.claims.words_picture import LOOKS, plain, sheet
 from foresay.train.progress import Tell, Watch
 
 SET = "ud-english-ewt"
@@ -151,19 +151,10 @@ def judge(apart: Figure, left: Figure) -> Verdict:
 
 
 def draw(found: Sequence[Scored]) -> Any:
-    """Words seen and unseen, with and without letters, a dot for every seed."""
-    picture, (axes,) = sheet(1)
-    for (read, (colour, mark)), shift in zip(zip(READ, LOOKS, strict=False), (-0.18, 0.18), strict=True):
-        own = [one for one in found if one.read == read]
-        for place, which in enumerate(("seen", "unseen")):
-            values = [getattr(one, which) for one in own]
-            mean = sum(values) / len(values)
-            axes.bar(place + shift, mean, 0.32, color=colour, alpha=0.55, label=read if place == 0 else None)
-            axes.plot([place + shift] * len(values), values, mark, color=colour, markersize=6)
-            axes.text(place + shift, max(values) + 1.5, f"{mean:.1f} %", ha="center")
-    axes.set_xticks([0, 1], ["words that training saw", "words that it never saw"])
-    axes.set_ylim(0, 108)
-    axes.set_ylabel("parts of speech right, %")
-    axes.legend(frameon=False, loc="upper right")
-    plain(axes, "Unknown words, read by their letters: a mark is one seed")
-    return picture
+    """Words seen and unseen, with and without letters."""
+    places = {"words that training saw": "seen", "words that it never saw": "unseen"}
+    shown = {
+        read: {name: [getattr(one, which) for one in found if one.read == read] for name, which in places.items()}
+        for read in READ
+    }
+    return bars.draw(shown, "Unknown words, read by their letters: a dot is one seed", "parts of speech right, %", {})

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from foresay.embed.mix import How, Mix
 from foresay.run import load
+from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
 from foresay.study.claims.made_language import EITHER, Language, learn_bilm
 from foresay.study.claims.words_learning import average_of, seeds_of
@@ -191,21 +192,12 @@ def judge(shown: Sequence[Figure]) -> Verdict:
 def draw(found: Sequence[Probed]) -> Any:
     """Each task's accuracy by mix, a mark for every seed; and what the learnt mix is made of."""
     picture, (left, right) = sheet(2)
-    wide = 0.8 / len(MIXES)
-    looks = dict(zip(MIXES, LOOKS, strict=False))
-    for number, (mix, (colour, mark)) in enumerate(looks.items()):
-        for place, task in enumerate(TASKS):
-            values = [one.accuracy for one in found if (one.task, one.mix) == (task, mix)]
-            at = place + wide * (number - (len(MIXES) - 1) / 2)
-            left.bar(
-                at, statistics.fmean(values), 0.9 * wide, color=colour, alpha=0.5, label=mix if place == 0 else None
-            )
-            left.plot([at] * len(values), values, mark, color=colour, markersize=4)
-    left.axhline(50, color="#5A5A5A", linestyle="--", linewidth=1)
-    left.set_ylim(0, 118)
-    left.set_yticks(range(0, 101, 20))
+    right_of = {
+        mix: {task: [one.accuracy for one in found if (one.task, one.mix) == (task, mix)] for task in TASKS}
+        for mix in MIXES
+    }
+    bars.put(left, right_of, {"guessing": 50})
     left.set_ylabel("right, %")
-    left.legend(frameon=False, ncols=5, fontsize=8, loc="upper center", columnspacing=1, handlelength=1.2)
     plain(left, "What a linear layer tells from a mix")
     for layer, (colour, mark) in zip(range(3), LOOKS, strict=False):
         for place, task in enumerate(TASKS):
@@ -218,6 +210,5 @@ def draw(found: Sequence[Probed]) -> Any:
     right.set_ylabel("share of the layer in the learnt mix, γ s")
     right.legend(frameon=False, fontsize=9)
     plain(right, "What is learnt")
-    for axes in (left, right):
-        axes.set_xticks(range(len(TASKS)), TASKS)
+    right.set_xticks(range(len(TASKS)), TASKS)
     return picture
