@@ -24,11 +24,11 @@ from foresay.data.batch import Batch
 from foresay.models.bilm import BiLM
 from foresay.parts import make
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
+from foresay.study.claims.text_learning import learn as train
+from foresay.study.claims.text_learning import padded, whole_rows
 from foresay.study.claims.words_learning import average_of, seeds_of
 from foresay.study.claims.words_picture import GREY, LOOKS, plain, sheet
-from foresay.text.tokens import PAD, SPECIALS, START, STOP
-from foresay.train.clip import ByNorm
-from foresay.train.optimise import Adam
+from foresay.text.tokens import SPECIALS
 from foresay.train.progress import Tell
 
 BOTH = ("bear", "duck", "seal", "fly", "weather", "fish")
@@ -143,24 +143,12 @@ def build(seed: int) -> BiLM:
 
 def learn(model: BiLM, chance: random.Random, size: Size) -> None:
     """Sentences of any frame with any word that its slot takes."""
-    optimizer, clip = Adam(lr=5e-3).open(model), ByNorm(limit=1.0)
-    for update in range(size.updates):
-        rows = []
-        for _ in range(size.rows):
-            frame = chance.randrange(len(FRAMES))
-            rows.append(sentence(frame, chance.choice(NOUNS if FRAMES[frame][0] == "noun" else VERBS), chance)[0])
-        words, mask = padded([[START, *row] for row in rows])
-        optimizer.zero_grad()
-        model.train().loss(Batch(ids=words, targets=padded([[*row, STOP] for row in rows])[0], mask=mask))[0].backward()
-        clip.apply(model, update)
-        optimizer.step()
 
+    def row() -> list[int]:
+        frame = chance.randrange(len(FRAMES))
+        return sentence(frame, chance.choice(NOUNS if FRAMES[frame][0] == "noun" else VERBS), chance)[0]
 
-def padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    ids = torch.full((len(rows), max(map(len, rows))), PAD)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.tensor(row)
-    return ids, torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
+    train(model, (whole_rows([row() for _ in range(size.rows)]) for _ in range(size.updates)))
 
 
 @torch.no_grad()
