@@ -24,10 +24,11 @@ from foresay.data.batch import Batch
 from foresay.models.bilm import BiLM
 from foresay.parts import make
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
-from foresay.study.claims.training import train
+from foresay.study.claims.text_learning import learn as train
+from foresay.study.claims.text_learning import padded, whole_rows
 from foresay.study.claims.words_learning import average_of, seeds_of
 from foresay.study.claims.words_picture import GREY, LOOKS, plain, sheet
-from foresay.text.tokens import PAD, SPECIALS, START, STOP
+from foresay.text.tokens import SPECIALS
 from foresay.train.progress import Tell
 
 BOTH = ("bear", "duck", "seal", "fly", "weather", "fish")
@@ -143,22 +144,11 @@ def build(seed: int) -> BiLM:
 def learn(model: BiLM, chance: random.Random, size: Size) -> None:
     """Sentences of any frame with any word that its slot takes."""
 
-    def loss(_: int) -> Tensor:
-        rows = []
-        for _ in range(size.rows):
-            frame = chance.randrange(len(FRAMES))
-            rows.append(sentence(frame, chance.choice(NOUNS if FRAMES[frame][0] == "noun" else VERBS), chance)[0])
-        words, mask = padded([[START, *row] for row in rows])
-        return model.loss(Batch(ids=words, targets=padded([[*row, STOP] for row in rows])[0], mask=mask))[0]
+    def row() -> list[int]:
+        frame = chance.randrange(len(FRAMES))
+        return sentence(frame, chance.choice(NOUNS if FRAMES[frame][0] == "noun" else VERBS), chance)[0]
 
-    train(model, loss, size.updates, 5e-3)
-
-
-def padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    ids = torch.full((len(rows), max(map(len, rows))), PAD)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.tensor(row)
-    return ids, torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
+    train(model, (whole_rows([row() for _ in range(size.rows)]) for _ in range(size.updates)))
 
 
 @torch.no_grad()
