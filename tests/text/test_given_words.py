@@ -29,6 +29,13 @@ def test_given_words_come_after_those_of_the_text_each_once(tmp_path):
     assert tokens.encode("the plane lands sideways").tolist() == [6, 10, 8, UNK]
 
 
+def test_the_head_of_a_file_of_vectors_is_no_word(tmp_path):
+    (tmp_path / "given").write_text("2 3\nplane 1 2 3\n7 4 5 6\n")
+    assert learnt(tmp_path / "given").words[-2:] == ["plane", "7"]
+    (tmp_path / "given").write_text("2\n3 0.5\n")
+    assert learnt(tmp_path / "given").words[-2:] == ["2", "3"]
+
+
 def test_size_is_of_the_words_of_the_text(tmp_path):
     (tmp_path / "given").write_text("plane\nand\n")
     assert learnt(tmp_path / "given", size=len(SPECIALS) + 2).words[len(SPECIALS) :] == ["boat", "the", "plane", "and"]

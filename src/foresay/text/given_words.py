@@ -40,6 +40,12 @@ def _words(path: Path) -> Iterator[str]:
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             found = line.split(maxsplit=1)
+            if (
+                number == 1
+                and len(found) == 2
+                and all(one.strip().isascii() and one.strip().isdigit() for one in found)
+            ):
+                continue  # of a file of vectors
             if found and len(found[0]) > LONGEST:
                 raise UserError(
                     f"tokens.also={str(path)!r}, line {number}: a word of {len(found[0]):,} characters; allowed: "

@@ -69,14 +69,14 @@ def vocabulary(documents: Iterable[Sequence[str]], least: int = LEAST) -> list[s
     return [*SPECIALS, *(word for word, count in counts.most_common() if count >= least)]
 
 
-def built_in(seed: int, share: float = 0.1) -> tuple[WordsText, WordsText]:
+def built_in(seed: int, share: float = 0.1, least: int = LEAST) -> tuple[WordsText, WordsText]:
     """The Python reference and the part held out of it: paragraphs by chance. Those met twice are there once."""
     pieces = re.split(r"\n\s*\n", python_reference().decode())
     found = dict.fromkeys(tuple(re.findall(r"[^\W\d_]+", piece.lower())) for piece in pieces)
     paragraphs = [one for one in found if len(one) > 1]
     random.Random(seed).shuffle(paragraphs)
     cut = round(share * len(paragraphs))
-    words = vocabulary(paragraphs[cut:])
+    words = vocabulary(paragraphs[cut:], least)
     return numbered(paragraphs[cut:], words), numbered(paragraphs[:cut], words)
 
 
