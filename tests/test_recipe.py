@@ -147,7 +147,7 @@ def test_a_changed_kind_drops_the_old_settings_and_says_so(word):
 
 def test_a_group_has_no_kind():
     raw = SMALL | {"train": {"evaluate": {"every": 5}}}
-    message = "train.evaluate.kind is no setting of evaluate; allowed: every, tokens, patience"
+    message = "train.evaluate.kind is no setting of evaluate; allowed: every, tokens, patience, best"
     assert refused(lambda: complete(override(raw, ["train.evaluate=often"])[0])) == message
 
 

@@ -75,14 +75,6 @@ def test_equals_a_loop_over_letters():
     torch.testing.assert_close(embedding(Batch(ids=IDS))[1, 0], expected[2], rtol=1e-12, atol=1e-12)
 
 
-def test_normed_it_has_mean_0_and_deviation_1():
-    embedding, words = build(norm=True).double(), [*WORDS, "x"]
-    plain = torch.stack([by_a_loop(embedding, word) for word in words])
-    centred = plain - plain.mean(1, keepdim=True)
-    expected = centred / (centred.square().mean(1, keepdim=True) + 1e-5).sqrt()
-    torch.testing.assert_close(embedding.vectors(words), expected, rtol=1e-9, atol=1e-9)
-
-
 def test_the_company_of_a_word_changes_nothing():
     """Neither how far it is padded nor which words stand in the batch, training or not."""
     embedding = build()

@@ -3,10 +3,7 @@
     c_1 ... c_n  the vectors of a word's bytes, its begin and its end among them (text/word_bytes.py)
     m_k = max_t act(K_k [c_t; ...; c_{t+w-1}] + b_k)        for each of the kernels of each width w
     z   = highway(... highway([m_1; ...; m_K]))             highway.py, as many as asked for
-    x   = z Wp + bp, with `norm` shifted and scaled to mean 0 and deviation 1
-
-At first the greatest values of all words are much alike. Without `norm` a model must make weights large to tell words
-apart, and x with them (deviations of 30 were seen, beside 0.6 of an LSTM's states).
+    x   = z Wp + bp
 
 A kernel wider than the word sees zeros after its end; otherwise it stays inside the word: how far a batch is padded
 changes nothing. A word costs its products once in a batch, however often it stands there; and where nothing trains,
@@ -58,13 +55,12 @@ class Characters(Embedding):
         highways: Count = 1,
         activation: Literal["relu", "tanh"] = "relu",
         longest: Size = 50,
-        norm: bool = False,
         dropout: Share = 0.0,
         frozen: bool = False,
     ) -> None:
         super().__init__()
         self.width, self.letters, self.kernels, self.highways = size, letters, kernels, highways
-        self.activation, self.longest, self.norm, self.dropout, self.frozen = activation, longest, norm, dropout, frozen
+        self.activation, self.longest, self.dropout, self.frozen = activation, longest, dropout, frozen
         if not kernels or any(len(one) != 2 or min(one) < 1 or one[0] > longest + 2 for one in kernels):
             raise UserError(
                 f"embedding.kernels={kernels}; allowed: pairs [width, how many] such as [[1, 32], [3, 64]], each "
@@ -152,8 +148,7 @@ class Characters(Embedding):
             found.append(y.masked_fill(~begins[:, None], float("-inf")).amax(2))
         m = torch.cat(found, 1)
         m = m.relu() if self.activation == "relu" else m.tanh()  # both rise: the max before is the max after
-        x = self.project(self.highway(m))
-        return F.layer_norm(x, (self.width,)).to(x.dtype) if self.norm else x
+        return self.project(self.highway(m))
 
 
 class _Kept:

@@ -23,6 +23,7 @@ from foresay.encode.encoder import flatten_state, map_state, unflatten_state
 from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train import checkpoint
+from foresay.train.best import check_best, cost
 from foresay.train.board import Board
 from foresay.train.measure import measure_on
 from foresay.train.optimise import optimizer_tensors, restore_optimizer
@@ -37,6 +38,7 @@ class Trainer(Steps):
     """A model being trained: step by step, with all that must survive a kill."""
 
     def __init__(self, model: Task, loop: Loop, prepared: Prepared, seed: int, folder: Path, watch: Watch):
+        check_best(loop.evaluate.best, model)
         super().__init__(model, loop, loop.batches.open(prepared.train, seed), watch)
         self.prepared, self.folder = prepared, folder
         self.checkpoints = folder / "checkpoints"
@@ -108,15 +110,15 @@ class Trainer(Steps):
             line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
             self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
             self.watch.evaluated(counters.step, measured)
-            loss = measured.loss if math.isfinite(measured.loss) else math.inf
-            if counters.best is None or loss < counters.best:
-                counters.best, counters.best_step, counters.stale = loss, counters.step, 0
+            now = cost(measured.as_dict(), self.loop.evaluate.best)
+            if counters.best is None or now < counters.best:
+                counters.best, counters.best_step, counters.stale = now, counters.step, 0
                 saved = {"step": counters.step, "valid": measured.as_dict()}
                 checkpoint.save_checkpoint(self.checkpoints, "best", {"model": self.model.tensors()}, saved)
             else:
                 counters.stale += 1
         if self.averages is not None:
-            self.averages.evaluated(loss)
+            self.averages.evaluated(measured.loss if math.isfinite(measured.loss) else math.inf)
         self._tell_of_stall()
 
     def _tell_of_stall(self) -> None:
@@ -200,7 +202,7 @@ class Trainer(Steps):
         return {name: tensor.to(self.device) for name, tensor in tensors.items()}
 
     def take_best(self) -> dict[str, Any] | None:
-        """Puts the weights with the best validation loss into the model; what was measured then.
+        """Puts the weights that were best on the validation text into the model; what was measured then.
 
         Without a validation text the averages of the weights, where there are some, are what is kept.
         """

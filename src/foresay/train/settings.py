@@ -7,17 +7,19 @@ from typing import Literal
 
 from foresay.data.batches import Batches
 from foresay.parts import Count, Size, part
+from foresay.train.best import By
 from foresay.train.clip import Clip
 from foresay.train.optimise import Optimizer
 
 
 @dataclass(frozen=True)
 class Evaluate:
-    """When to measure on the validation text, on how many tokens, and when to give up (0: never)."""
+    """When to measure on the validation text, on how many tokens, when to give up (0: never), and what is best."""
 
     every: Size = 200
     tokens: Size = 200_000
     patience: Count = 0
+    best: By = "loss"
 
 
 @dataclass(frozen=True)

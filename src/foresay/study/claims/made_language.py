@@ -27,7 +27,7 @@ SAID = {"praise": ("i liked it", "see it again"), "blame": ("i hated it", "stay 
 REVIEW = "the # was _ and _"
 SENTENCES = 3000  # without labels
 Sentence = list[tuple[str, str]]  # words and what each is
-BY_LETTERS = {"kind": "characters", "letters": 8, "kernels": [[2, 32], [3, 32], [4, 64]], "longest": 12, "norm": True}
+BY_LETTERS = {"kind": "characters", "letters": 8, "kernels": [[2, 32], [3, 32], [4, 64]], "longest": 12}
 
 
 class Language:
@@ -92,7 +92,7 @@ def learn_bilm(folder: Path, language: Language, seed: int, steps: int, width: i
         "task": "bilm",
         "data": {"train": str(folder / "text.txt"), "unit": "line"},
         "tokens": "blanks",
-        "embedding": BY_LETTERS | {"size": width},
+        "embedding": {"kind": "normed", "of": BY_LETTERS | {"size": width}},
         "encoder": {"kind": "recurrent", "layers": 2, "size": width, "between": {"wiring": "fed"}},
         "train": settings(steps, {"kind": "packed", "rows": 16, "length": 48, "across": True}),
         "seed": seed,

@@ -1,0 +1,36 @@
+"""Which of the weights that were measured are the best: by `train.best`, the loss or what a task gets right.
+
+loss        the smallest validation loss
+accuracy    the greatest share of right tags or labels
+f1          the greatest F1 of spans, or of labels the mean over them (macro)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from foresay.errors import UserError
+from foresay.models.task import Task
+
+By = Literal["loss", "accuracy", "f1"]
+
+
+def check_best(by: By, model: Task) -> None:
+    """Refuses what a task does not measure."""
+    tags = getattr(model, "tags", None)
+    allowed = ["loss"] + ["accuracy"] * (model.reads in ("tags", "labels"))
+    allowed += ["f1"] * (model.reads == "labels" or (tags is not None and tags.scheme != "none"))
+    if by not in allowed:
+        why = "these tags write no spans" if model.reads == "tags" else "this task does not measure it"
+        raise UserError(f"train.best={by}, and {why}; allowed: {', '.join(allowed)}")
+
+
+def cost(measured: dict[str, Any], by: By) -> float:
+    """What is to be small: the loss, or the share that is wrong."""
+    loss = measured["loss"] if math.isfinite(measured["loss"]) else math.inf
+    if by == "loss":
+        return loss
+    if by == "accuracy":
+        return 1 - measured["accuracy"]
+    return 1 - (measured["spans"]["f1"] if "spans" in measured else measured["macro_f1"])
