@@ -67,7 +67,14 @@ def test_what_cannot_be_found(settings: dict[str, Any], message: str) -> None:
         parts.make("data", {"kind": "labels", **settings}).find(1)
 
 
-@pytest.mark.parametrize("name", ["sst2", "builtin:languages"])
-def test_labels_are_no_text(name: str) -> None:
-    with pytest.raises(UserError, match=f"{name} holds labels, not a text; use it with data.kind=labels"):
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("sst2", "labels, not a text; use it with data.kind=labels and task=classifier"),
+        ("builtin:languages", "labels, not a text; use it with data.kind=labels"),
+        ("builtin:chunks", "words with tags, not a text; use it with data.kind=tags and task=tagger"),
+    ],
+)
+def test_labels_are_no_text(name: str, what: str) -> None:
+    with pytest.raises(UserError, match=f"{name} holds {what}"):
         builtin.builtin_source(name) if name.startswith("builtin:") else builtin.known_set(name)

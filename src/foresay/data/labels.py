@@ -16,6 +16,7 @@ from foresay.data import builtin
 from foresay.data.decoding import check_encoding
 from foresay.data.label_files import LabelText
 from foresay.data.label_shards import LabelSet
+from foresay.data.made import made_rows
 from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
@@ -68,7 +69,7 @@ class Labels(Rows):
     def _own(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
-            return LabelText(f"{place} ({name})", made=builtin.made_labels(place, seed)[name])
+            return LabelText(f"{place} ({name})", made=made_rows("labels", place, seed)[name])
         if Path(place).expanduser().is_file():
             return None
         files = builtin.known_labels(place)
