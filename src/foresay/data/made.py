@@ -11,6 +11,7 @@ from typing import Any, Literal
 from foresay.data.brackets import brackets
 from foresay.data.chunks import chunks
 from foresay.data.dates import dates
+from foresay.data.entailment import entailment
 from foresay.data.headings import headings
 from foresay.data.languages import languages
 from foresay.data.negation import negation
@@ -41,6 +42,10 @@ MADE: dict[Kind, Made] = {
         "negation": (
             negation,
             "labels: made reviews, good or bad by what is denied and by what comes last; by the seed",
+        ),
+        "entailment": (
+            entailment,
+            "labels: made pairs of sentences -> entails, contradicts or neutral, by logic; by the seed",
         ),
     },
     "tags": {
