@@ -37,7 +37,7 @@ def test_rewritten_in_another_scheme():
         (
             "a N\n",
             {"train": "ptb"},
-            "ptb has no tags; allowed: builtin:chunks, builtin:proteins, wnut17, ud-english-ewt",
+            "ptb has no tags; allowed: builtin:chunks, builtin:proteins, builtin:answers, wnut17",
         ),
     ],
 )

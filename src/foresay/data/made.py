@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from foresay.data.answers import answers
 from foresay.data.brackets import brackets
 from foresay.data.chunks import chunks
 from foresay.data.dates import dates
@@ -51,6 +52,7 @@ MADE: dict[Kind, Made] = {
     "tags": {
         "chunks": (chunks, "tags: sentences of a small grammar with ambiguous words, phrases as BIO; made by the seed"),
         "proteins": (proteins, "tags: made chains of amino acids with helix, strand and coil by a rule; by the seed"),
+        "answers": (answers, "tags: made questions with a passage, the words that answer as BIO; by the seed"),
     },
 }
 

@@ -11,7 +11,7 @@
     CCEEE
 
 Lines of `-DOCSTART-` are left out too. Files may be packed. All lines have as many columns as the first. Every mistake
-is told with its line. Sentences that are made in memory stand for a line each.
+is told with its line. SQuAD's JSON: squad.py. Sentences that are made in memory stand for a line each.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from typing import Literal, NamedTuple
 
 from foresay.data.pair_files import text_lines
 from foresay.data.source import Source
+from foresay.data.squad import squad_rows
 from foresay.errors import UserError
 
-Format = Literal["columns", "conllu", "letters"]
+Format = Literal["columns", "conllu", "letters", "squad"]
 CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"
@@ -55,6 +56,8 @@ class TagText:
     def __iter__(self) -> Iterator[Tagged]:
         if self.made is not None:
             return (Tagged([line] * len(words), words, tags) for line, (words, tags) in enumerate(self.made, 1))
+        if self.format == "squad":
+            return (Tagged([n] * len(words), words, tags) for n, words, tags in squad_rows(self.source))
         return self._letters() if self.format == "letters" else self._sentences()
 
     def _letters(self) -> Iterator[Tagged]:

@@ -23,14 +23,14 @@ from foresay.errors import UserError
 from foresay.parts import Share, part
 
 KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
-_ENDINGS: dict[str, Format] = {".conllu": "conllu", ".fasta": "letters", ".3line": "letters"}
+_ENDINGS: dict[str, Format] = {".conllu": "conllu", ".fasta": "letters", ".3line": "letters", ".json": "squad"}
 
 
 @dataclass(frozen=True)
 class TagReading:
     """How files become words and tags: their format, the two columns, their encoding, the scheme of spans."""
 
-    format: Literal["auto", "columns", "conllu", "letters"] = "auto"  # auto: by the name, .conllu, .fasta, .3line
+    format: Literal["auto", "columns", "conllu", "letters", "squad"] = "auto"  # auto: by the name
     columns: list[int] | None = None  # of the word and of its tag, from 1; -1 is the last; needed above two
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
