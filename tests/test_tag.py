@@ -247,3 +247,18 @@ def test_a_word_never_seen_is_tagged_by_its_letters(embedding, tmp_path, monkeyp
         assert figures.accuracy > 0.95 and found == ["A", "V", "A"]
     else:
         assert figures.accuracy < 0.7
+
+
+def test_symbols_of_one_letter(tmp_path, monkeypatch):
+    """H before an A, C elsewhere, from a file of letters: a text is tagged letter by letter."""
+    monkeypatch.chdir(tmp_path)
+    draw, rows = random.Random(4), []
+    for _ in range(150):
+        chain = "".join(draw.choices("AGV", k=12))
+        rows += [chain, "".join("H" if one == "A" else "C" for one in chain[1:]) + "C"]
+    Path("chains.3line").write_text("\n".join(rows) + "\n")
+    data = {"kind": "tags", "train": "chains.3line"}
+    run: Any = start.train(RECIPE | {"data": data, "tokens": "characters"}, out="run", device="cpu", watch=Watch())
+    assert run.evaluate().accuracy > 0.97
+    found = run.predict(["AGAVA GG", ["A", "G", "A"]])
+    assert ("".join(found[0].words), "".join(found[0].tags), found[1].tags) == ("AGAVAGG", "CHCHCCC", ["C", "H", "C"])

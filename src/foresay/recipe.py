@@ -58,6 +58,8 @@ SHORTHANDS = {
     "data.columns": "data.read.columns",
     "data.several": "data.read.several",
     "data.separator": "data.read.separator",
+    "data.between": "data.read.between",
+    "data.without": "data.read.without",
     "data.reverse": "data.read.reverse",
     "data.scheme": "data.read.scheme",
     "data.rewrite": "data.read.rewrite",

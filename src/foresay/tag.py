@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -24,10 +24,8 @@ from foresay.data.tags import Tags
 from foresay.errors import UserError
 from foresay.measuring import Measuring
 from foresay.models.tagging import Tagging
+from foresay.text.characters import Characters
 from foresay.text.words import Words
-
-if TYPE_CHECKING:
-    pass
 
 AT_ONCE = 1 << 14  # words tagged at a time
 
@@ -59,10 +57,13 @@ class TagUsing(Measuring):
     def predict(self, texts: str | Sequence[str | Sequence[str]], *, blanks: bool = False) -> list[Predicted]:
         """The tags of each text; a text is cut into words and punctuation, with `blanks` at blanks alone.
 
-        A list of words in place of a text is taken as it is.
+        A run whose tokens are characters tags every character but blanks. A list of words in place of a text is taken
+        as it is.
         """
         given = [texts] if isinstance(texts, str) else list(texts)
-        sentences = [cut(text, blanks=blanks) if isinstance(text, str) else list(text) for text in given]
+        letters = isinstance(self.tokens, Characters)
+        apart = (lambda text: list("".join(text.split()))) if letters else (lambda text: cut(text, blanks=blanks))
+        sentences = [apart(text) if isinstance(text, str) else list(text) for text in given]
         self._check(sentences)
         order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
         found: dict[int, Predicted] = {}

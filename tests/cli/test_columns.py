@@ -19,18 +19,28 @@ def piped(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_by_name_and_by_number(monkeypatch):
     Path("a.csv").write_text('stars,review\n5,"good,\nall in all"\n\n1,dull\n')
     expected = [("a.csv line 2", "good,\nall in all"), ("a.csv line 5", "dull")]
-    assert list(column_texts(["a.csv"], "review")) == expected
+    assert list(column_texts(["a.csv"], ["review"])) == expected
     Path("b.tsv").write_text('5\t"quoted"\n1\tdull\n')
-    assert list(column_texts(["b.tsv"], "2")) == [("b.tsv line 1", '"quoted"'), ("b.tsv line 2", "dull")]
+    assert list(column_texts(["b.tsv"], ["2"])) == [("b.tsv line 1", '"quoted"'), ("b.tsv line 2", "dull")]
     piped(monkeypatch, Path("a.csv").read_text())
-    assert [text for _, text in column_texts(["-"], "review", "csv")] == ["good,\nall in all", "dull"]
+    assert [text for _, text in column_texts(["-"], ["review"], "csv")] == ["good,\nall in all", "dull"]
+
+
+def test_two_columns_are_joined():
+    Path("a.tsv").write_text("id\tone\tother\n1\ta b\tc\n")
+    assert list(column_texts(["a.tsv"], ["one", "other"], between="|||")) == [("a.tsv line 2", "a b ||| c")]
+    Path("a.jsonl").write_text('{"one": "a", "other": "c"}\n{"one": "a"}\n')
+    found = column_texts(["a.jsonl"], ["other", "one"], between="#")
+    assert next(found) == ("a.jsonl line 1", "c # a")
+    with pytest.raises(UserError, match=r"a\.jsonl line 2 has no text 'other'"):
+        next(found)
 
 
 def test_json_lines_are_read_as_they_come(monkeypatch):
     Path("a.jsonl").write_text('{"t": "a"}\n\n{"t": "b", "n": 1}\n')
-    assert list(column_texts(["a.jsonl"], "t")) == [("a.jsonl line 1", "a"), ("a.jsonl line 3", "b")]
+    assert list(column_texts(["a.jsonl"], ["t"])) == [("a.jsonl line 1", "a"), ("a.jsonl line 3", "b")]
     piped(monkeypatch, '{"t": "a"}\nno JSON\n')
-    found = column_texts(["-"], "t", "jsonl")
+    found = column_texts(["-"], ["t"], "jsonl")
     assert next(found) == ("standard input line 1", "a")  # before the second line is looked at
     with pytest.raises(UserError, match=r"^standard input line 2 is no JSON \(.*\); mend or delete it$"):
         next(found)
@@ -53,9 +63,9 @@ def test_mistakes(name, content, column, error):
     if content is not None:
         Path(name).write_text(content)
     with pytest.raises(UserError, match=error):
-        list(column_texts([name], column))
+        list(column_texts([name], [column]))
 
 
 def test_a_format_that_is_none():
     with pytest.raises(UserError, match=r"^--format xml; allowed: csv, tsv, jsonl$"):
-        list(column_texts(["-"], "t", "xml"))
+        list(column_texts(["-"], ["t"], "xml"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +38,24 @@ def test_a_column_of_a_table(bag, call):
         "bad.csv line 2 has an empty text; mend or delete it"
     )
     assert call.refused("predict", bag, "a", "--format", "csv").startswith("--format csv without --column")
+    assert call.refused("predict", bag, "new.csv", *["--column", "said"] * 3).endswith(
+        "or two of a run that labels pairs of texts"
+    )
+
+
+def test_two_columns_of_a_table(tmp_path, call):
+    """The second text alone tells: a before the bar is nothing, after it A."""
+    rows = [("a", "a", "A"), ("b", "a", "A"), ("a", "b", "B"), ("b", "b", "B")]
+    Path("pairs.jsonl").write_text("".join(json.dumps(dict(zip("pqy", row, strict=True))) + "\n" for row in rows * 15))
+    data = {"kind": "labels", "train": "pairs.jsonl", "columns": ["p", "q", "y"]}
+    train = {"batches": "labels", "steps": 40, "optimizer": {"kind": "adamw", "lr": 0.03}}
+    recipe = {"task": "classifier", "tokens": "blanks", "data": data, "embedding": {"kind": "lookup", "size": 8}}
+    recipe |= {"encoder": {"kind": "recurrent", "size": 8}, "pool": "last", "train": train}
+    run: Any = start.train(recipe, out="run", device="cpu", watch=Watch())
+    assert run.evaluate().accuracy == 1
+    Path("new.csv").write_text("q,p\nb,a\na,b\n")
+    assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
+    assert call("predict", "run", "a ||| b").out == "B\n"
 
 
 def test_a_language_model_predicts_no_labels(trained, call):

@@ -43,6 +43,31 @@ def test_columns_by_name_and_by_number() -> None:
     assert list(table(named, "jsonl", columns=["body", "stars"])) == [(1, "fine", ("5",))]
 
 
+SNLI = (
+    '{"annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": "A dog runs.", "sentence2": "It barks."}\n'
+    '{"annotator_labels": ["neutral", "entailment"], "gold_label": "-", "sentence1": "A man.", "sentence2": "A cat."}\n'
+    '{"annotator_labels": ["entailment"], "gold_label": "entailment", "sentence1": "A dog.", "sentence2": "A pet."}\n'
+)
+MNLI = 'index\tsentence1\tsentence2\tlabel1\tgold_label\n0\tA "dog" runs.\tIt barks.\tneutral\tneutral\n'
+COLUMNS = ["sentence1", "sentence2", "gold_label"]
+
+
+def test_two_texts_become_one() -> None:
+    found = table(SNLI, "jsonl", columns=COLUMNS, without=["-"])
+    assert list(found) == [(1, "A dog runs. ||| It barks.", ("neutral",)), (3, "A dog. ||| A pet.", ("entailment",))]
+    assert [labels for _, _, labels in table(SNLI, "jsonl", columns=COLUMNS)] == [("neutral",), ("-",), ("entailment",)]
+    tsv = table(MNLI, "tsv", columns=COLUMNS, between="#")
+    assert list(tsv) == [(2, 'A "dog" runs. # It barks.', ("neutral",))]
+    assert list(table("a\tb\tx\n", "tsv", columns=[1, 2, 3])) == [(1, "a ||| b", ("x",))]
+    assert "line 1 has a text with '|||', which stands between two" in said(
+        table("a ||| c\tb\tx\n", "tsv", columns=[1, 2, 3])
+    )
+    assert "line 1 has an empty text" in said(table("a\t \tx\n", "tsv", columns=[1, 2, 3]))
+    assert "line 1 has no sentence1 and sentence2 and gold_label; allowed: {" in said(
+        table('{"sentence1": "a", "gold_label": "x"}\n', "jsonl", columns=COLUMNS)
+    )
+
+
 def test_several_labels() -> None:
     rows = "text,label\nx,a|b\ny,\nz,b|a|b\n"
     assert [labels for _, _, labels in table(rows, "csv", several=True)] == [("a", "b"), (), ("b", "a")]

@@ -9,6 +9,7 @@ import pytest
 
 from foresay import parts
 from foresay.data import builtin
+from foresay.data.entailment import entailment
 from foresay.data.labels import Labels
 from foresay.errors import UserError
 
@@ -53,9 +54,14 @@ def test_a_known_set_brings_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ({"train": "none.csv"}, r"data.train='none.csv' is no file, folder or known text"),
         ({"train": "t.txt"}, "t.txt is no table, and labels need one: CSV, TSV or JSON lines"),
         ({"train": "t.tsv", "valid": "none"}, "data.valid='none' is no file"),
-        ({"train": "ptb"}, "ptb has no labels; allowed: builtin:languages, builtin:negation, sst2, or a table"),
+        (
+            {"train": "ptb"},
+            "ptb has no labels; allowed: builtin:languages, builtin:negation, builtin:entailment, sst2, or",
+        ),
         ({"train": "builtin:dates"}, "builtin:dates has no labels; allowed: builtin:languages"),
         ({"train": "t.tsv", "read": {"columns": ["a"]}}, r"data.columns=\['a'\]; allowed: two, the text's and the"),
+        ({"train": "t.tsv", "read": {"columns": [1, 2, 3, 4]}}, "or three, of two texts and the label"),
+        ({"train": "t.tsv", "read": {"between": "a b"}}, "data.between='a b'; allowed: what stands between two texts"),
         ({"train": "t.tsv", "read": {"separator": ""}}, "data.separator=''; allowed: what stands between two"),
         ({"train": "t.tsv", "read": {"encoding": "utf-99"}}, "utf-99"),
     ],
@@ -67,7 +73,20 @@ def test_what_cannot_be_found(settings: dict[str, Any], message: str) -> None:
         parts.make("data", {"kind": "labels", **settings}).find(1)
 
 
-@pytest.mark.parametrize("name", ["sst2", "builtin:languages"])
-def test_labels_are_no_text(name: str) -> None:
-    with pytest.raises(UserError, match=f"{name} holds labels, not a text; use it with data.kind=labels"):
+def test_made_pairs_are_joined() -> None:
+    found = Labels("builtin:entailment").find(1)
+    premise, hypothesis, label = entailment(1)["test"][0]
+    assert next(iter(found["test"])) == (1, f"{premise} ||| {hypothesis}", (label,))
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("sst2", "labels, not a text; use it with data.kind=labels and task=classifier"),
+        ("builtin:languages", "labels, not a text; use it with data.kind=labels"),
+        ("builtin:chunks", "words with tags, not a text; use it with data.kind=tags and task=tagger"),
+    ],
+)
+def test_labels_are_no_text(name: str, what: str) -> None:
+    with pytest.raises(UserError, match=f"{name} holds {what}"):
         builtin.builtin_source(name) if name.startswith("builtin:") else builtin.known_set(name)

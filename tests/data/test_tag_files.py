@@ -47,6 +47,32 @@ def test_columns_conllu_and_packed():
 
 
 @pytest.mark.parametrize(
+    "text", [">1abc\nMKVL\nCCEE\n\n>2 of two\nGA\nCH\n", "MKVL\r\nCCEE\r\nGA\r\nCH"], ids=["names", "no names"]
+)
+def test_letters(text):
+    expected = [list(zip("MKVL", "CCEE", strict=True)), list(zip("GA", "CH", strict=True))]
+    assert read_back(ready(text, "characters", "a.fasta")) == expected
+    assert read_back(ready(text, "characters", "a.txt", read={"format": "letters"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("MKV\nCC\n", "a.3line: line 2 has 2 letters, and line 1 has 3 symbols; give each a tag of one letter"),
+        (">a\nMKV\n>b\nMK\n", "line 3 has a name, and line 2 has 3 symbols"),
+        (">a\nMKV\nCCC\nMKV\n", "line 4 is a third below its name; give symbols and tags a line each"),
+        ("MKV\nCCC\nMK\n", "line 3 has symbols, and no line of tags follows"),
+        ("M KV\nC CC\n", "line 1 or 2 has a blank within"),
+        (">a\n", "a.3line has no words"),
+    ],
+)
+def test_a_mistake_in_letters(text, error):
+    with pytest.raises(UserError, match=error) as raised:
+        ready(text, "characters", "a.3line")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("text", "settings", "error"),
     [
         ("a O\nb\n", {}, "line 2 has 1 column, line 1 has 2; every line of a word needs as many"),

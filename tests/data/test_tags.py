@@ -35,7 +35,11 @@ def test_rewritten_in_another_scheme():
         ("a N\n", {"read": {"scheme": "none", "rewrite": "bio"}}, "leave one of them out"),
         ("a N\n", {"share": 0.5}, "gives no (train|valid) sentences"),
         ("a N\n", {"valid": "gone.conll"}, "data.valid='gone.conll' is no file"),
-        ("a N\n", {"train": "ptb"}, "ptb has no tags; allowed: wnut17, ud-english-ewt"),
+        (
+            "a N\n",
+            {"train": "ptb"},
+            "ptb has no tags; allowed: builtin:chunks, builtin:proteins, builtin:answers, wnut17",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_line(text, settings, error, tmp_path):

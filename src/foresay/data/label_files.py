@@ -4,9 +4,11 @@
     "good, all in all",positive
     {"text": "...", "label": "sport"}
     {"text": "...", "label": ["sport", "money"]}      with `several`; in a table: sport|money
+    {"sentence1": "...", "sentence2": "...", "gold_label": "neutral"}
 
-Other columns are named, or numbered from 1 in a table without a header. Files may be packed. Every text comes with the
-number of the line it begins on; one that is empty or has no label is a mistake.
+Other columns are named, or numbered from 1 in a table without a header. Of three the first two are texts, which become
+one: sentence1 ||| sentence2. Rows with a label of `without` are left out. Files may be packed. Every text comes with
+the number of the line it begins on; one that is empty or has no label is a mistake.
 """
 
 from __future__ import annotations
@@ -29,34 +31,44 @@ class LabelText:
 
     name: str
     file: Source | None = None
-    made: Sequence[tuple[str, str]] | None = None
-    columns: Sequence[str | int] | None = None  # the text's and the label's
+    made: Sequence[tuple[str, ...]] | None = None
+    columns: Sequence[str | int] | None = None  # the text's, or those of two, and the label's
     several: bool = False
     separator: str = "|"
+    between: str = "|||"  # two texts
+    without: Sequence[str] = ()  # labels
 
     def __iter__(self) -> Iterator[Labelled]:
-        for line, text, label in self._read():
-            if not text or text.isspace():
-                raise UserError(f"{self.name}: line {line} has an empty text; mend or delete it")
-            yield line, text, self._labels(line, label)
+        for line, texts, given in self._read():
+            if not isinstance(given, list) and str(given) in self.without:
+                continue
+            for text in texts:
+                if not text or text.isspace():
+                    raise UserError(f"{self.name}: line {line} has an empty text; mend or delete it")
+                if len(texts) > 1 and self.between in text:
+                    raise UserError(
+                        f"{self.name}: line {line} has a text with {self.between!r}, which stands between two; set "
+                        "data.between to what no text has"
+                    )
+            yield line, f" {self.between} ".join(texts), self._labels(line, given)
 
-    def _read(self) -> Iterator[tuple[int, str, Any]]:
+    def _read(self) -> Iterator[tuple[int, tuple[str, ...], Any]]:
         if self.made is not None:
-            yield from ((line, *both) for line, both in enumerate(self.made, 1))
+            yield from ((line, row[:-1], row[-1]) for line, row in enumerate(self.made, 1))
             return
         assert self.file is not None
         yield from self._objects(self.file) if self.file.read.format == "jsonl" else self._rows(self.file)
 
-    def _rows(self, file: Source) -> Iterator[tuple[int, str, str]]:
+    def _rows(self, file: Source) -> Iterator[tuple[int, tuple[str, ...], str]]:
         places = None
         for line, row in table_rows(file):
             if places is None:
                 places, header = self._places(file, row)
                 if header:
                     continue
-            yield line, row[places[0]], row[places[1]]
+            yield line, tuple(row[place] for place in places[:-1]), row[places[-1]]
 
-    def _places(self, file: Source, first: list[str]) -> tuple[tuple[int, int], bool]:
+    def _places(self, file: Source, first: list[str]) -> tuple[list[int], bool]:
         """Which fields are meant, by the first row, and whether that is a header."""
         columns = self.columns
         if columns is None:
@@ -67,18 +79,20 @@ class LabelText:
                     "two: data.columns=[review, stars], or in a table without a header: data.columns=[1, 2]"
                 )
             columns = (TEXT if TEXT in first else others[0], LABEL)
-        text, label = (place_of(file, first, column) for column in columns)
-        return (text, label), any(isinstance(column, str) for column in columns)
+        places = [place_of(file, first, column) for column in columns]
+        return places, any(isinstance(column, str) for column in columns)
 
-    def _objects(self, file: Source) -> Iterator[tuple[int, str, Any]]:
-        text, label = map(str, self.columns or (TEXT, LABEL))
+    def _objects(self, file: Source) -> Iterator[tuple[int, tuple[str, ...], Any]]:
+        *names, label = map(str, self.columns or (TEXT, LABEL))
         for line, found in json_lines(file):
-            if not isinstance(found, dict) or not isinstance(found.get(text), str) or label not in found:
+            texts = tuple(found.get(name) for name in names) if isinstance(found, dict) else (None,)
+            if not all(isinstance(text, str) for text in texts) or label not in found:
+                allowed = ", ".join(f'"{name}": "..."' for name in (*names, label))
                 raise UserError(
-                    f"{file.name}: line {line} has no {text} and {label}; allowed: "
-                    f'{{"{text}": "...", "{label}": "..."}}, or name two others: data.columns=[one, other]'
+                    f"{file.name}: line {line} has no {' and '.join((*names, label))}; allowed: {{{allowed}}}, or name "
+                    "others: data.columns=[one, other]"
                 )
-            yield line, found[text], found[label]
+            yield line, tuple(map(str, texts)), found[label]
 
     def _labels(self, line: int, given: Any) -> tuple[str, ...]:
         """The labels of one text: exactly one, or with `several` any number, each once, in the order given."""

@@ -16,6 +16,7 @@ from foresay.data import builtin
 from foresay.data.decoding import check_encoding
 from foresay.data.label_files import LabelText
 from foresay.data.label_shards import LabelSet
+from foresay.data.made import made_rows
 from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
@@ -24,7 +25,7 @@ from foresay.parts import Share, part
 
 @dataclass(frozen=True)
 class LabelReading:
-    """How tables become texts with labels: their format, the two columns, their encoding; one label or several."""
+    """How tables become texts with labels: their format, the columns, their encoding; one label or several."""
 
     format: Literal["auto", "jsonl", "csv", "tsv"] = "auto"
     columns: list[str | int] | None = None
@@ -32,6 +33,8 @@ class LabelReading:
     errors: Literal["strict", "replace"] = "strict"
     several: bool = False
     separator: str = "|"
+    between: str = "|||"  # what joins two texts, where there are three columns
+    without: list[str] | None = None  # rows with such a label are left out
 
 
 @part("data", "labels")
@@ -50,8 +53,13 @@ class Labels(Rows):
     ):
         self.train, self.valid, self.test, self.share, self.read = train, valid, test, share, read
         check_encoding(read.encoding)
-        if read.columns is not None and len(read.columns) != 2:
-            raise UserError(f"data.columns={read.columns}; allowed: two, the text's and the label's")
+        if read.columns is not None and len(read.columns) not in (2, 3):
+            raise UserError(
+                f"data.columns={read.columns}; allowed: two, the text's and the label's, or three, of two texts and "
+                "the label"
+            )
+        if len(read.between.split()) != 1:
+            raise UserError(f"data.between={read.between!r}; allowed: what stands between two texts, such as |||")
         if not read.separator:
             raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
 
@@ -68,7 +76,9 @@ class Labels(Rows):
     def _own(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
-            return LabelText(f"{place} ({name})", made=builtin.made_labels(place, seed)[name])
+            return LabelText(
+                f"{place} ({name})", made=made_rows("labels", place, seed)[name], between=self.read.between
+            )
         if Path(place).expanduser().is_file():
             return None
         files = builtin.known_labels(place)
@@ -81,5 +91,5 @@ class Labels(Rows):
                 f"{path} is no table, and labels need one: CSV, TSV or JSON lines; data.format says which it is"
             )
         read = Reading(format=form, encoding=self.read.encoding, errors=self.read.errors)
-        several, separator = self.read.several, self.read.separator
-        return LabelText(str(path), Source(str(path), path, read=read), None, self.read.columns, several, separator)
+        own = {name: getattr(self.read, name) for name in ("columns", "several", "separator", "between")}
+        return LabelText(str(path), Source(str(path), path, read=read), **own, without=self.read.without or ())

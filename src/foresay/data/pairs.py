@@ -19,6 +19,7 @@ from typing import Literal
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
 from foresay.data.dialogue import RUN, Talk
+from foresay.data.made import made_rows
 from foresay.data.pair_files import PairText
 from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source, format_of
@@ -81,7 +82,7 @@ class Pairs(Rows):
     def _own(self, place: str, name: str, seed: int) -> PairText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
-            made = builtin.made_pairs(place, seed)
+            made = made_rows("pairs", place, seed)
             return PairText(f"{place} ({name})", made=made[name], reverse=self.read.reverse)
         if Path(place).expanduser().exists():
             return None

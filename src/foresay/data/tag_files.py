@@ -6,22 +6,27 @@
     # text = They buy.                 CoNLL-U: comments, and lines of words written together (1-2) and of words that
     1  They  they  PRON  ...           are not there (1.1), are left out
 
+    >1abc                              letters: a line of symbols and below it one of their tags, a letter each; lines
+    MKVLA                              that begin with > are names (FASTA) and left out
+    CCEEE
+
 Lines of `-DOCSTART-` are left out too. Files may be packed. All lines have as many columns as the first. Every mistake
-is told with its line.
+is told with its line. SQuAD's JSON: squad.py. Sentences that are made in memory stand for a line each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from foresay.data.pair_files import text_lines
 from foresay.data.source import Source
+from foresay.data.squad import squad_rows
 from foresay.errors import UserError
 
-Format = Literal["columns", "conllu"]
+Format = Literal["columns", "conllu", "letters", "squad"]
 CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"
@@ -41,13 +46,55 @@ class TagText:
 
     source: Source
     format: Format
-    columns: tuple[int, int] | None  # from 1, or from the end: -1; None: of two
+    columns: tuple[int, int] | None = None  # from 1, or from the end: -1; None: of two
+    made: Sequence[tuple[list[str], list[str]]] | None = None  # words and tags, in the place of a file
 
     @property
     def name(self) -> str:
         return self.source.name
 
     def __iter__(self) -> Iterator[Tagged]:
+        if self.made is not None:
+            return (Tagged([line] * len(words), words, tags) for line, (words, tags) in enumerate(self.made, 1))
+        if self.format == "squad":
+            return (Tagged([n] * len(words), words, tags) for n, words, tags in squad_rows(self.source))
+        return self._letters() if self.format == "letters" else self._sentences()
+
+    def _letters(self) -> Iterator[Tagged]:
+        """Two lines each, below a name where the file has names."""
+        above, named, due = None, None, False  # symbols with their line; whether there are names, and one must follow
+        for line, text in enumerate(map(str.strip, text_lines(self.source)), 1):
+            if not text:
+                continue
+            named = text.startswith(">") if named is None else named
+            if above is not None:
+                yield self._both(*above, line, text)
+                above, due = None, named
+            elif text.startswith(">"):
+                due = False
+            elif due:
+                raise UserError(
+                    f"{self.name}: line {line} is a third below its name; give symbols and tags a line each"
+                )
+            else:
+                above = line, text
+        if above is not None:
+            raise UserError(f"{self.name}: line {above[0]} has symbols, and no line of tags follows; add it")
+
+    def _both(self, first: int, symbols: str, line: int, tags: str) -> Tagged:
+        if tags.startswith(">") or len(tags) != len(symbols):
+            what = "a name" if tags.startswith(">") else f"{len(tags)} letters"
+            raise UserError(
+                f"{self.name}: line {line} has {what}, and line {first} has {len(symbols)} symbols; give each a tag of "
+                "one letter, all on the next line"
+            )
+        if any(map(str.isspace, symbols + tags)):
+            raise UserError(
+                f"{self.name}: line {first} or {line} has a blank within; every letter is one symbol or tag"
+            )
+        return Tagged([line] * len(tags), list(symbols), list(tags))
+
+    def _sentences(self) -> Iterator[Tagged]:
         found = Tagged([], [], [])
         for line, word, tag in self._rows():
             if word:

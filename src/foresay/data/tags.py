@@ -1,8 +1,8 @@
 """Words and their tags: which files, which columns, and what is held out for validation.
 
-`train`, `valid` and `test` are each a file of columns (tag_files.py) or the name of a known set, which brings its own
-valid and test. The set of tags is that of train, or given: `tags`. Tags that write spans (B-x, I-x, O; also E-x, S-x)
-must keep to their scheme; with `rewrite` they are written anew in one, which mends and converts them.
+`train`, `valid` and `test` are each a file (tag_files.py), or the name of a set that is known or made here and brings
+its own valid and test. The set of tags is that of train, or given: `tags`. Tags that write spans (B-x, I-x, O; also
+E-x, S-x) must keep to their scheme; with `rewrite` they are written anew in one, which mends and converts them.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from typing import Literal
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
-from foresay.data.rows import PARTS, Rows
+from foresay.data.made import made_rows
+from foresay.data.rows import PARTS, Rows, file_of
 from foresay.data.source import Reading, Source
 from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
-from foresay.data.tag_files import CONLLU, Tagged, TagText
+from foresay.data.tag_files import CONLLU, Format, Tagged, TagText
 from foresay.data.tag_set import TagSet
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
 KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
+_ENDINGS: dict[str, Format] = {".conllu": "conllu", ".fasta": "letters", ".3line": "letters", ".json": "squad"}
 
 
 @dataclass(frozen=True)
 class TagReading:
     """How files become words and tags: their format, the two columns, their encoding, the scheme of spans."""
 
-    format: Literal["auto", "columns", "conllu"] = "auto"  # auto: by the name, .conllu
+    format: Literal["auto", "columns", "conllu", "letters", "squad"] = "auto"  # auto: by the name
     columns: list[int] | None = None  # of the word and of its tag, from 1; -1 is the last; needed above two
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
@@ -60,14 +62,21 @@ class Tags(Rows):
             raise UserError(f"data.scheme=none has no spans, and data.rewrite={read.rewrite}; leave one of them out")
 
     def find(self, seed: int) -> dict[str, TagText]:
-        known = None if Path(self.train).expanduser().is_file() else builtin.known_tags(self.train)
         found = {}
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
-            if known is not None and (place is None or place == self.train):
-                found[name] = self._text(known[name], KNOWN)
-            elif place is not None:
-                found[name] = self._opened(f"data.{name}", place, name)
+            opened = self._own(self.train if place is None else place, name, seed)
+            if opened is None and place is not None:
+                opened = self._text(file_of(f"data.{name}", place))
+            if opened is not None:
+                found[name] = opened
         return found
+
+    def _own(self, place: str, name: str, seed: int) -> TagText | None:
+        """A part of a place that brings several; None where it brings none."""
+        if place.startswith(builtin.PREFIX):
+            return TagText(Source(f"{place} ({name})"), "columns", made=made_rows("tags", place, seed)[name])
+        files = None if Path(place).expanduser().is_file() else builtin.known_tags(place)
+        return None if files is None else self._text(files[name], KNOWN)
 
     def learn(self, found: dict[str, TagText]) -> TagSet:
         """The set of tags: the one given, or that of train; every sentence of every part is held to it."""
@@ -108,22 +117,14 @@ class Tags(Rows):
             return sentence
         return sentence._replace(tags=rewritten(sentence.tags, tags.scheme))
 
-    def _opened(self, setting: str, place: str, name: str) -> TagText:
-        path = Path(place).expanduser()
-        if path.is_file():
-            return self._text(path)
-        known = builtin.known_tags(place)
-        if known is None:
-            raise builtin.no_such(setting, place)
-        return self._text(known[name], KNOWN)
-
     def _text(self, path: Path, usual: tuple[int, int] | None = None) -> TagText:
         read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
-        conllu = ".conllu" in path.suffixes if self.read.format == "auto" else self.read.format == "conllu"
-        columns = CONLLU if conllu else usual
+        by_name: list[Format] = [_ENDINGS[end] for end in path.suffixes if end in _ENDINGS]
+        form = self.read.format if self.read.format != "auto" else by_name[0] if by_name else "columns"
+        columns = CONLLU if form == "conllu" else usual
         if self.read.columns is not None:
             columns = (self.read.columns[0], self.read.columns[1])
-        return TagText(Source(str(path), path, read=read), "conllu" if conllu else "columns", columns)
+        return TagText(Source(str(path), path, read=read), form, columns)
 
 
 def _broken(name: str, sentence: Tagged, place: int, scheme: Scheme) -> str:
