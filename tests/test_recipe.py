@@ -107,11 +107,12 @@ def test_every_shorthand_means_its_long_form(short):
     given |= {"train.graph": False, "data.blank": "keep"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
     given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.scheme": "bio", "data.rewrite": "bioes"}
-    given |= {"data.several": True, "data.separator": ";"}
+    given |= {"data.several": True, "data.separator": ";", "data.between": "&&", "data.without": ["-"]}
+    given |= {"train.best": "f1"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
     kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
-    kinds |= {"data.several": "labels", "data.separator": "labels"}
+    kinds |= dict.fromkeys(["data.several", "data.separator", "data.between", "data.without"], "labels")
     small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()
     word = f"{short}={json.dumps(value)}"

@@ -53,6 +53,7 @@ SHORTHANDS = {
     "train.tensorboard": "train.save.tensorboard",
     "train.eval_every": "train.evaluate.every",
     "train.patience": "train.evaluate.patience",
+    "train.best": "train.evaluate.best",
     "data.format": "data.read.format",
     "data.column": "data.read.column",
     "data.columns": "data.read.columns",
