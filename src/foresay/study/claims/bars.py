@@ -8,6 +8,8 @@ from typing import Any
 
 from foresay.study.claims.words_picture import GREY, LOOKS, plain, sheet
 
+NARROW = 0.2  # of a bar: no room for a sign
+
 
 def draw(found: Mapping[str, Mapping[str, Sequence[float]]], title: str, up: str, levels: Mapping[str, float]) -> Any:
     """A picture of bars of % alone."""
@@ -26,7 +28,8 @@ def put(axes: Any, found: Mapping[str, Mapping[str, Sequence[float]]], levels: M
             middle, mean = place + wide * (at - (len(found) - 1) / 2), statistics.fmean(values)
             axes.bar(middle, mean, 0.95 * wide, color=colour, alpha=0.55, label=name if place == 0 else None)
             axes.plot(side_by_side(middle, 0.55 * wide, len(values)), values, ".", color=colour)
-            axes.text(middle, max(values) + 2.5, f"{mean:.0f} %", ha="center")
+            label = f"{mean:.0f} %" if wide > NARROW else f"{mean:.0f}"
+            axes.text(middle, max(values) + 2.5, label, ha="center", fontsize=None if wide > NARROW else 8)
     for name, level in levels.items():
         axes.axhline(level, color=GREY, linestyle="--", linewidth=1, label=name)
     groups = list(next(iter(found.values())))
