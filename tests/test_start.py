@@ -97,7 +97,8 @@ def test_a_text_alone_is_enough(corpus: Path, planned: list[float]) -> None:
     assert planned[0] == pytest.approx(120.0, abs=30.0) and planned[0] < 120.0  # what is left
     recipe = recipes.read("run/recipe.yaml")
     assert recipe["tokens"]["kind"] == "characters" and recipe["encoder"]["size"] == 16
-    assert recipe["train"]["steps"] == 4 and recipe["train"]["evaluate"] == {"every": 2, "tokens": 700, "patience": 0}
+    evaluate = {"every": 2, "tokens": 700, "patience": 0, "best": "loss"}
+    assert recipe["train"]["steps"] == 4 and recipe["train"]["evaluate"] == evaluate
     assert recipe["train"]["save"]["every"] == 2
     assert recipe["train"]["optimizer"]["schedule"]["warmup"] == 0  # an eighth of the steps at most
     told = [note for note in notes.notes if note.startswith("chosen: ")]
