@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import foresay
 from foresay import start
@@ -100,6 +101,21 @@ def test_predict(run):
     assert run.predict("Bob lives.", blanks=True)[0].words == ["Bob", "lives."]
     long = run.predict([["Bob", "lives", "in", "Rome"] * 2500])[0]
     assert len(long.tags) == 10_000 and sum(span.type == "place" for span in long.spans) == 2500
+
+
+def test_the_probability_is_that_of_the_tag_shown(run, monkeypatch):
+    """Where tags are mended too: B-person alone is shown as S-person."""
+    names = run.model.tags.names
+    shares = torch.linspace(0.01, 0.2, len(names)).expand(1, 2, -1)
+    broken = torch.tensor([[names.index("B-person"), names.index("O")]])
+    monkeypatch.setattr(type(run.model), "predict", lambda self, batch: (broken, shares.log()))
+    (found,) = run.predict([["Anna", "lives"]])
+    assert found.tags == ["S-person", "O"]
+    assert found.probabilities == pytest.approx([shares[0, 0, names.index(tag)].item() for tag in found.tags])
+
+
+def test_what_stands_between_two_texts_stays_whole(run):
+    assert run.predict("Where? ||| Bob lives in Rome.")[0].words[:4] == ["Where", "?", "|||", "Bob"]
 
 
 def test_refusals_of_a_run(run):

@@ -46,6 +46,7 @@ from foresay.recipe import Recipe
 from foresay.run import Run, forget_vectors, load, pick_device
 from foresay.text.tokens import SPECIALS, Tokens
 from foresay.train import folder as folders
+from foresay.train.best import check_best
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.calibrate import calibrate
@@ -238,21 +239,13 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
         watch.note(note)
+    if not hasattr(model, "fit"):
+        check_best(recipe.train.evaluate.best, model)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
     if there:
         check_same_text(folder, prepared)
     else:
-        tokens.save(folder)
-        if prepared.source_tokens is not None:
-            prepared.source_tokens.save(folder / SOURCE)
-        if prepared.tags is not None:
-            prepared.tags.save(folder)
-        for module in model.modules():
-            if isinstance(module, Elmo):
-                module.keep(folder / ELMO)
-        if isinstance(prepared.train, LabelShards):
-            prepared.train.labels.save(folder)
-        folders.write_recipe(folder, recipe, len(tokens), prepared.folder.name)
+        _begin_folder(folder, model, recipe, prepared)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
         lines, facts = fitted
@@ -272,6 +265,21 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)
+
+
+def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared) -> None:
+    """All that a run needs to be used or resumed, but its weights; the recipe last."""
+    prepared.tokens.save(folder)
+    if prepared.source_tokens is not None:
+        prepared.source_tokens.save(folder / SOURCE)
+    if prepared.tags is not None:
+        prepared.tags.save(folder)
+    for module in model.modules():
+        if isinstance(module, Elmo):
+            module.keep(folder / ELMO)
+    if isinstance(prepared.train, LabelShards):
+        prepared.train.labels.save(folder)
+    folders.write_recipe(folder, recipe, len(prepared.tokens), prepared.folder.name)
 
 
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:

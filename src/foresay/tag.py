@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from foresay.data.answers import BETWEEN
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.spans import Span, rewritten, spans_of
@@ -96,12 +97,13 @@ class TagUsing(Measuring):
         padded_ids, mask = padded([row for row in ids if row is not None], max(map(len, sentences)))
         batch = spelt(Batch(ids=padded_ids, mask=mask), sentences, self.tokens).to(self.model.device)
         best, log_probs = self._task.predict(batch)
-        chosen = log_probs.gather(-1, best[..., None])[..., 0].exp().tolist()
         found = []
-        for words, row, sure in zip(sentences, best.tolist(), chosen, strict=True):
+        for words, row, sure in zip(sentences, best.tolist(), log_probs.exp().cpu(), strict=True):
             own = rewritten([tags.names[tag] for tag in row[: len(words)]], tags.scheme)
+            shown = [tags.ids.get(tag, was) for tag, was in zip(own, row, strict=False)]
+            chosen = sure[torch.arange(len(words)), torch.tensor(shown)]
             spans = [] if tags.scheme == "none" else spans_of(own)
-            found.append(Predicted(words, own, sure[: len(words)], spans))
+            found.append(Predicted(words, own, chosen.tolist(), spans))
         return found
 
     def _corpus(self, data: Any, split: str, encoding: str | None) -> Tags:
@@ -113,5 +115,7 @@ class TagUsing(Measuring):
 
 
 def cut(text: str, *, blanks: bool) -> list[str]:
-    """The words of a text: at blanks, or words and punctuation apart."""
-    return text.split() if blanks else [word for chunk in text.split() for word in Words().split(chunk)]
+    """The words of a text: at blanks, or words and punctuation apart; what stands between two texts stays whole."""
+    if blanks:
+        return text.split()
+    return [word for chunk in text.split() for word in ([chunk] if chunk == BETWEEN else Words().split(chunk))]

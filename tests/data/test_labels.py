@@ -90,3 +90,26 @@ def test_made_pairs_are_joined() -> None:
 def test_labels_are_no_text(name: str, what: str) -> None:
     with pytest.raises(UserError, match=f"{name} holds {what}"):
         builtin.builtin_source(name) if name.startswith("builtin:") else builtin.known_set(name)
+
+
+def test_rows_of_made_sets_are_left_out_by_label_too() -> None:
+    read = parts.make("data", {"kind": "labels", "train": "builtin:entailment", "read": {"without": ["neutral"]}})
+    assert {label for _, _, (label,) in read.find(1)["test"]} == {"entails", "contradicts"}
+
+
+def test_blanks_around_a_label_do_not_hide_it_from_without() -> None:
+    Path("t.tsv").write_text("text\tlabel\na\t- \nb\tgood\n")
+    made = parts.make("data", {"kind": "labels", "train": "t.tsv", "read": {"without": ["-"]}})
+    assert [labels for _, _, labels in made.find(1)["train"]] == [("good",)]
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        ({"columns": ["text", "text"]}, r"data.columns=\['text', 'text'\] names one twice"),
+        ({"without": ["-"], "several": True}, r"data.without=\['-'\] with data.several=true"),
+    ],
+)
+def test_settings_that_do_not_go_together(read: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        parts.make("data", {"kind": "labels", "train": "t.tsv", "read": read})

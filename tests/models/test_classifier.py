@@ -75,6 +75,7 @@ def test_learns_a_batch_by_heart(over):
             "pool=ends takes the last step of one direction .* set encoder.bidirectional=true, or pool=last",
         ),
         ({"pool": "ends", "encoder": None}, "pool=ends takes"),
+        ({"pool": "ends", "beside": "lookup"}, "pool=ends takes halves of the encoder's vectors, and beside joins"),
         ({"pool": "attention", "over": "outputs"}, "over=outputs with pool=attention; allowed: pool=last, mean, max"),
         ({"weights": "even"}, "weights='even'; allowed: one of balanced or a mapping of text to a number or null"),
     ],

@@ -17,9 +17,14 @@ from foresay.train.progress import Watch
 
 def test_what_is_to_be_small():
     tags: dict[str, Any] = {"loss": 0.5, "accuracy": 0.9, "spans": {"f1": 0.25}}
-    assert [cost(tags, by) for by in ("loss", "accuracy", "f1")] == pytest.approx([0.5, 0.1, 0.75])
-    assert cost({"loss": 0.5, "accuracy": 0.9, "macro_f1": 0.75}, "f1") == 0.25
-    assert cost({"loss": float("nan")}, "loss") == float("inf")
+    assert [cost(tags, by)[0] for by in ("loss", "accuracy", "f1")] == pytest.approx([0.5, 0.1, 0.75])
+    assert cost({"loss": 0.5, "accuracy": 0.9, "macro_f1": 0.75}, "f1")[0] == 0.25
+
+
+def test_of_equal_ones_the_smaller_loss_is_best_and_one_that_is_not_finite_never():
+    early, late, broken = ({"loss": loss, "accuracy": 1.0} for loss in (0.6, 0.1, float("nan")))
+    assert cost(late, "accuracy") < cost(early, "accuracy") < cost(broken, "accuracy")
+    assert cost({"loss": 9.0, "accuracy": 0.0}, "accuracy") < cost(broken, "loss")
 
 
 def write(path: Path, *, spans: bool) -> None:
@@ -76,4 +81,4 @@ def test_what_is_not_measured_is_refused(tmp_path, monkeypatch):
     }
     with pytest.raises(UserError, match=r"train.best=accuracy, and this task does not measure it; allowed: loss"):
         start.train(made, out="other", device="cpu", watch=Watch())
-    assert not Path("other/checkpoints").exists()
+    assert not Path("other").exists() and not Path("run").exists()

@@ -44,3 +44,7 @@ def test_calibration_error_by_hand():
     assert calibration_error(p, np.array([0, 1, 1, 0, 0])) == pytest.approx(gaps / 5)
     both = np.array([[0.9, 0.2]])  # 0.9 given and right, 0.8 not given and wrong
     assert calibration_error(both, np.array([[1.0, 1.0]])) == pytest.approx((0.1 + 0.8) / 2)
+
+
+def test_of_a_model_that_diverged_it_is_no_number():
+    assert np.isnan(calibration_error(np.full((3, 2), np.nan), np.array([0, 1, 1])))

@@ -49,7 +49,7 @@ def test_patience_stops_at_the_right_step_with_the_best_weights(
     scripted(monkeypatch, [3.0, 2.0, 2.5, 1.9, 1.9, 2.1, 2.0, 0.1])
     trainer = make_trainer(tiny, tmp_path / "run", "train.eval_every=2", "train.patience=3")
     trainer.run()
-    assert (trainer.counters.step, trainer.counters.best_step, trainer.counters.best) == (14, 8, 1.9)
+    assert (trainer.counters.step, trainer.counters.best_step, trainer.counters.best) == (14, 8, [1.9, 1.9])
     last = weights(trainer)
     best = trainer.take_best()
     assert best is not None and best["step"] == 8 and best["valid"]["loss"] == 1.9
@@ -73,7 +73,7 @@ def test_a_validation_loss_that_is_no_number_is_never_the_best_for_long(
     scripted(monkeypatch, [math.nan, 3.0, math.nan, 2.0, math.inf, math.nan])
     trainer = make_trainer(tiny, tmp_path, "train.eval_every=4")
     trainer.run()
-    assert (trainer.counters.best, trainer.counters.best_step, trainer.counters.stale) == (2.0, 16, 2)
+    assert (trainer.counters.best, trainer.counters.best_step, trainer.counters.stale) == ([2.0, 2.0], 16, 2)
 
 
 def test_the_newest_and_the_best_checkpoints_are_kept(tiny: dict, tmp_path: Path) -> None:

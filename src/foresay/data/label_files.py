@@ -40,7 +40,7 @@ class LabelText:
 
     def __iter__(self) -> Iterator[Labelled]:
         for line, texts, given in self._read():
-            if not isinstance(given, list) and str(given) in self.without:
+            if not isinstance(given, list) and str(given).strip() in self.without:
                 continue
             for text in texts:
                 if not text or text.isspace():

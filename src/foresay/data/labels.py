@@ -58,6 +58,12 @@ class Labels(Rows):
                 f"data.columns={read.columns}; allowed: two, the text's and the label's, or three, of two texts and "
                 "the label"
             )
+        if read.columns is not None and len(set(read.columns)) < len(read.columns):
+            raise UserError(f"data.columns={read.columns} names one twice; allowed: another column for each")
+        if read.without and read.several:
+            raise UserError(
+                f"data.without={read.without} with data.several=true; allowed: one label a text: leave one of them out"
+            )
         if len(read.between.split()) != 1:
             raise UserError(f"data.between={read.between!r}; allowed: what stands between two texts, such as |||")
         if not read.separator:
@@ -76,9 +82,9 @@ class Labels(Rows):
     def _own(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
-            return LabelText(
-                f"{place} ({name})", made=made_rows("labels", place, seed)[name], between=self.read.between
-            )
+            rows = made_rows("labels", place, seed)[name]
+            without = self.read.without or ()
+            return LabelText(f"{place} ({name})", made=rows, between=self.read.between, without=without)
         if Path(place).expanduser().is_file():
             return None
         files = builtin.known_labels(place)

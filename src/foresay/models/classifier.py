@@ -57,6 +57,11 @@ class Classifier(Labelling):
         self.weighing: Weights = weights
         if over == "outputs" and pool.part_name not in OF_OUTPUTS:
             raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
+        if pool.part_name == "ends" and beside is not None:
+            raise UserError(
+                "pool=ends takes halves of the encoder's vectors, and beside joins others to them; set pool=max, mean "
+                "or attention, or join what beside has to the embedding"
+            )
         if pool.part_name == "ends" and (encoder is None or encoder.causal):
             raise UserError(
                 "pool=ends takes the last step of one direction and the first of the other, and this encoder has one; "

@@ -26,11 +26,13 @@ def check_best(by: By, model: Task) -> None:
         raise UserError(f"train.best={by}, and {why}; allowed: {', '.join(allowed)}")
 
 
-def cost(measured: dict[str, Any], by: By) -> float:
-    """What is to be small: the loss, or the share that is wrong."""
-    loss = measured["loss"] if math.isfinite(measured["loss"]) else math.inf
+def cost(measured: dict[str, Any], by: By) -> list[float]:
+    """What is to be small: the share that is wrong, and of equal ones the loss; of `loss` it alone."""
+    loss = measured["loss"]
+    if not math.isfinite(loss):
+        return [math.inf, math.inf]
     if by == "loss":
-        return loss
+        return [loss, loss]
     if by == "accuracy":
-        return 1 - measured["accuracy"]
-    return 1 - (measured["spans"]["f1"] if "spans" in measured else measured["macro_f1"])
+        return [1 - measured["accuracy"], loss]
+    return [1 - (measured["spans"]["f1"] if "spans" in measured else measured["macro_f1"]), loss]

@@ -137,6 +137,8 @@ def calibration_error(p: np.ndarray, truths: np.ndarray) -> float:
         sure, right = np.maximum(p, 1 - p).ravel(), ((p >= 0.5) == truths.astype(bool)).ravel()
     else:
         sure, right = p.max(1), p.argmax(1) == truths
+    if not np.isfinite(sure).all():  # of a model that has diverged
+        return math.nan
     bins = np.minimum((sure * BINS).astype(int), BINS - 1)
     gaps = np.bincount(bins, right.astype(float) - sure, BINS)
     return float(np.abs(gaps).sum() / len(sure))

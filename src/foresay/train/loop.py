@@ -23,7 +23,7 @@ from foresay.encode.encoder import flatten_state, map_state, unflatten_state
 from foresay.errors import UserError
 from foresay.models.task import Task
 from foresay.train import checkpoint
-from foresay.train.best import check_best, cost
+from foresay.train.best import cost
 from foresay.train.board import Board
 from foresay.train.measure import measure_on
 from foresay.train.optimise import optimizer_tensors, restore_optimizer
@@ -38,7 +38,6 @@ class Trainer(Steps):
     """A model being trained: step by step, with all that must survive a kill."""
 
     def __init__(self, model: Task, loop: Loop, prepared: Prepared, seed: int, folder: Path, watch: Watch):
-        check_best(loop.evaluate.best, model)
         super().__init__(model, loop, loop.batches.open(prepared.train, seed), watch)
         self.prepared, self.folder = prepared, folder
         self.checkpoints = folder / "checkpoints"
@@ -178,6 +177,8 @@ class Trainer(Steps):
                 self.averages.restore(tensors["averages"], state["averages"])
             self.scaler.load_state_dict(state["scaler"])
             self.counters = Counters(**state["counters"])
+            if isinstance(self.counters.best, float):  # of a run from before there was train.best
+                self.counters.best = [self.counters.best, self.counters.best]
             self.carried = map_state(unflatten_state(tensors["carried"]), lambda t: t.to(self.device)) or None
             torch.set_rng_state(tensors["random"]["cpu"])
             if self.device.type == "cuda":

@@ -42,7 +42,7 @@ class Counters:
     seconds: float = 0.0
     skipped: int = 0
     skipped_in_a_row: int = 0
-    best: float | None = None
+    best: list[float] | None = None  # best.py
     best_step: int = 0
     stale: int = 0
     loss_sum: float = 0.0
