@@ -39,8 +39,18 @@ def test_answers_by_their_place() -> None:
     [
         ("{", "a.json is no JSON as SQuAD has it"),
         ('{"rows": []}', "a.json is no JSON as SQuAD has it"),
-        (file(asked("Anna", 0), asked("Rome", 3)), "a.json: question 2 is not as SQuAD has it .*no 'Rome' at 3"),
-        (file({"answers": []}), "a.json: question 1 is not as SQuAD has it .*question"),
+        (
+            file(asked("Anna", 0), asked("Rome", 3)),
+            "a.json: question 2 has the answer 'Rome' at 3, and the passage does not; mend it",
+        ),
+        (file({"question": "Who?"}), "a.json: question 1 has no answers; allowed: a list"),
+        (
+            file(asked("Anna", -5)),
+            "a.json: question 1 has the answer .*allowed: text: a text, answer_start: a whole number",
+        ),
+        (file(asked("", 0)), "a.json: question 1 has the answer .*allowed: text: a text"),
+        (file({"question": "a ||| b", "answers": []}), "a.json: question 1 has .*which stands between"),
+        (file({"answers": []}), "a.json: question 1 has no text; allowed: question: a text"),
     ],
 )
 def test_mistakes(text: str, error: str) -> None:

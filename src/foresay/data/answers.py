@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import random
 
+from foresay.data.in_parts import in_parts
 from foresay.data.spans import Span, written
 
 SIZES = {"test": 1_000, "valid": 500, "train": 12_000}
@@ -68,7 +69,4 @@ def answers(seed: int) -> dict[str, list[Row]]:
     while len(found) < sum(SIZES.values()):
         row = asked(draw)
         found.setdefault(" ".join(row[0]), row)
-    rows, parts, begin = list(found.values()), {}, 0
-    for name, size in SIZES.items():
-        parts[name], begin = rows[begin : begin + size], begin + size
-    return parts
+    return in_parts(list(found.values()), SIZES)

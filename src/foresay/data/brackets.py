@@ -12,6 +12,8 @@ from __future__ import annotations
 import functools
 import random
 
+from foresay.data.in_parts import in_parts
+
 SIZES = {"test": 1_000, "valid": 1_000, "train": 20_000}
 
 _ARTICLES = ("the", "a", "every", "this", "some")
@@ -81,7 +83,4 @@ def brackets(seed: int) -> dict[str, list[tuple[str, str]]]:
     while len(found) < sum(SIZES.values()):
         parse = grammar.sentence()
         found.setdefault(words_of(parse), parse)
-    pairs, parts, begin = list(found.items()), {}, 0
-    for name, size in SIZES.items():
-        parts[name], begin = pairs[begin : begin + size], begin + size
-    return parts
+    return in_parts(list(found.items()), SIZES)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import random
 
+from foresay.data.in_parts import in_parts
 from foresay.data.spans import Span, written
 
 SIZES = {"test": 1_000, "valid": 400, "train": 4_000}
@@ -149,7 +150,4 @@ def chunks(seed: int) -> dict[str, list[Sentence]]:
     while len(found) < sum(SIZES.values()):
         made = tagged(grammar.sentence())
         found.setdefault(" ".join(made[0]), made)
-    sentences, parts, begin = list(found.values()), {}, 0
-    for name, size in SIZES.items():
-        parts[name], begin = sentences[begin : begin + size], begin + size
-    return parts
+    return in_parts(list(found.values()), SIZES)

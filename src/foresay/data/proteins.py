@@ -15,6 +15,8 @@ import functools
 import random
 from itertools import groupby
 
+from foresay.data.in_parts import in_parts
+
 SIZES = {"test": 400, "valid": 200, "train": 2_000}
 SHORTEST, LONGEST = 40, 120  # residues of a chain
 NEAR = 3  # residues on each side that count
@@ -59,7 +61,4 @@ def proteins(seed: int) -> dict[str, list[Chain]]:
     found = dict[str, None]()
     while len(found) < sum(SIZES.values()):
         found.setdefault(drawn(draw))
-    chains, parts, begin = [(list(one), list(folded(one))) for one in found], {}, 0
-    for name, size in SIZES.items():
-        parts[name], begin = chains[begin : begin + size], begin + size
-    return parts
+    return in_parts([(list(one), list(folded(one))) for one in found], SIZES)

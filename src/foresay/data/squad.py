@@ -29,33 +29,52 @@ def squad_rows(source: Source) -> Iterator[Row]:
     try:
         found = json.loads("\n".join(text_lines(source)))
         passages = [(one["context"], one["qas"]) for article in found["data"] for one in article["paragraphs"]]
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError):
         raise UserError(
-            f"{source.name} is no JSON as SQuAD has it ({type(error).__name__}: {error}); allowed: "
+            f"{source.name} is no JSON as SQuAD has it; allowed: "
             '{"data": [{"paragraphs": [{"context": "...", "qas": [...]}]}]}'
         ) from None
     number, cutter = 0, Words()
     for context, questions in passages:
-        places = None
+        if not isinstance(context, str) or not isinstance(questions, list):
+            raise UserError(f"{source.name}: a passage after question {number} has no text or no list qas; mend it")
+        places = _placed(context, cutter)
         for one in questions:
             number += 1
-            try:
-                places = _placed(context, cutter) if places is None else places
-                yield _row(number, cutter, one, context, places)
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                what = f"{type(error).__name__}: {error}"
-                raise UserError(f"{source.name}: question {number} is not as SQuAD has it ({what}); mend it") from None
+            wrong = _wrong(one, context)
+            if wrong:
+                raise UserError(f"{source.name}: question {number} {wrong}; mend it")
+            yield _row(number, cutter, one, places)
 
 
-def _row(number: int, cutter: Words, one: dict[str, Any], context: str, places: list[tuple[str, int]]) -> Row:
+def _wrong(one: Any, context: str) -> str:
+    """What keeps a question from being read, in words; nothing where it is whole."""
+    if not isinstance(one, dict) or not isinstance(one.get("question"), str) or not one["question"].strip():
+        return "has no text; allowed: question: a text"
+    if BETWEEN in one["question"]:
+        return f"has {BETWEEN}, which stands between question and passage; allowed: any other text"
+    answers = one.get("answers")
+    if not isinstance(answers, list):
+        return "has no answers; allowed: a list, empty where there is none"
+    if not answers:
+        return ""
+    first = answers[0] if isinstance(answers[0], dict) else {}
+    text, begin = first.get("text"), first.get("answer_start")
+    if not isinstance(text, str) or not text.strip() or type(begin) is not int or begin < 0:
+        return f"has the answer {str(answers[0])[:60]}; allowed: text: a text, answer_start: a whole number from 0"
+    if context[begin : begin + len(text)] != text:
+        return f"has the answer {text[:60]!r} at {begin}, and the passage does not"
+    return ""
+
+
+def _row(number: int, cutter: Words, one: dict[str, Any], places: list[tuple[str, int]]) -> Row:
     words = [*(word for word, _ in _placed(one["question"], cutter)), BETWEEN]
     first, spans = len(words), []
     words += [word for word, _ in places]
     if one["answers"]:
-        text, begin = one["answers"][0]["text"], one["answers"][0]["answer_start"]
-        if context[begin : begin + len(text)] != text:
-            raise ValueError(f"the passage has no {text!r} at {begin}")
-        inside = [n for n, (word, at) in enumerate(places) if at < begin + len(text) and begin < at + len(word)]
+        begin = one["answers"][0]["answer_start"]
+        end = begin + len(one["answers"][0]["text"])
+        inside = [n for n, (word, at) in enumerate(places) if at < end and begin < at + len(word)]
         spans = [Span(TYPE, first + inside[0], first + inside[-1] + 1)]
     return number, words, written(spans, len(words), "bio")
 
