@@ -10,6 +10,7 @@ a sigmoid for each, and `max` gives max_t Y_t itself.
 
 Without an encoder (`encoder: null`) the pool reads the embeddings: with `mean` these are averaged, and the order of the
 words counts for nothing. `beside` is another embedding, of the same words, that joins y: ELMo at the output, [y; ELMo].
+With `agreement` every text is read twice in training, and the two answers should be one (agreement.py).
 
 batch (B, T) -> z (B, C).
 """
@@ -24,11 +25,12 @@ from torch import Tensor, nn
 
 from foresay.data.batch import Batch
 from foresay.embed.embedding import Embedding
-from foresay.encode.encoder import Encoder
+from foresay.encode.encoder import Encoder, State
 from foresay.encode.pool import Pool
 from foresay.errors import UserError
+from foresay.models.agreement import apart, apart_each, twice
 from foresay.models.labelling import Labelling, Weights
-from foresay.parts import Share, part
+from foresay.parts import Amount, Share, part
 
 BOTH_WAYS: Any = {"kind": "recurrent", "bidirectional": True}
 OF_OUTPUTS = ("last", "mean", "max")
@@ -45,6 +47,7 @@ class Classifier(Labelling):
         pool: Pool | str = "max",
         over: Literal["features", "outputs"] = "features",
         dropout: Share = 0.0,
+        agreement: Amount = 0.0,
         weights: Weights = None,
         beside: Embedding | str | None = None,
         calibrate: bool = True,  # the probabilities, on the validation text after training
@@ -54,6 +57,7 @@ class Classifier(Labelling):
         self.embedding, self.encoder, self.pool = embedding, encoder, pool
         assert not isinstance(beside, str)
         self.over, self.dropout, self.beside, self.calibrate = over, dropout, beside, calibrate
+        self.agreement = agreement
         self.weighing: Weights = weights
         if over == "outputs" and pool.part_name not in OF_OUTPUTS:
             raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
@@ -89,6 +93,16 @@ class Classifier(Labelling):
         """Takes over what `tensors` gave; runs from before there was a temperature have none."""
         first = {"temperature": torch.ones(())} if self.calibrate else {}
         super().restore(first | tensors, source)
+
+    def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
+        if not self.training or not self.agreement:
+            return super().loss(batch, state)
+        batch = twice(batch)
+        assert batch.labels is not None
+        z = self.scores(batch)
+        differ = apart_each(z) if self.labels.several else apart(z.log_softmax(1))
+        loss, more = self.loss_of(z, batch.labels), self.agreement * differ.mean()
+        return loss + (more - more.detach()), {}  # the gradient of both, the value of the loss
 
     def scores(self, batch: Batch) -> Tensor:
         return self.read(self.embedding(batch), batch)

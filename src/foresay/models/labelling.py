@@ -47,11 +47,15 @@ class Labelling(Task):
 
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         assert batch.labels is not None
-        z, weights = self.scores(batch), self._weights()
+        return self.loss_of(self.scores(batch), batch.labels), {}
+
+    def loss_of(self, z: Tensor, labels: Tensor) -> Tensor:
+        """The same of scores."""
+        weights = self._weights()
         if self.labels.several:
-            each = F.binary_cross_entropy_with_logits(z, batch.labels.to(z.dtype), weights, reduction="none")
-            return each.sum(1).mean(), {}
-        return F.cross_entropy(z, batch.labels, weights), {}
+            each = F.binary_cross_entropy_with_logits(z, labels.to(z.dtype), weights, reduction="none")
+            return each.sum(1).mean()
+        return F.cross_entropy(z, labels, weights)
 
     def log_probs(self, batch: Batch) -> Tensor:
         """log P (B, C) of each label: of one among all, or of having each."""

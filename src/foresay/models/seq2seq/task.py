@@ -7,7 +7,8 @@ The condition of contract 5 is the source: ids (B, S) with <stop> at their end a
 
 Training feeds what should have been written (teacher forcing). With `sampling` a share of it is what the model itself
 draws at that step, a share that may rise from 0 over the first steps (scheduled sampling, Bengio et al. 2015). The
-gradient is that of the loss with `smoothing` (smooth.py) and with the writer's coverage; the loss alone is reported.
+gradient is that of the loss with `smoothing` (smooth.py), with `agreement` of two passes (agreement.py) and with the
+writer's coverage; the loss alone is reported.
 `measures` names what an evaluation says of the texts that are written; without any, none is written.
 """
 
@@ -24,13 +25,14 @@ from foresay.data.batch import Batch
 from foresay.embed.embedding import Embedding
 from foresay.encode.encoder import Encoder, State
 from foresay.errors import UserError
+from foresay.models.agreement import apart, twice
 from foresay.models.seq2seq import copying
 from foresay.models.seq2seq.smooth import surplus, surplus_of
 from foresay.models.seq2seq.writer import Source, Writer, Wrote, summarise
 from foresay.models.task import Task, last_real, masked
 from foresay.output.output import Output
 from foresay.output.rows import mean_over
-from foresay.parts import Count, Share, anew, part
+from foresay.parts import Amount, Count, Share, anew, part
 from foresay.text.tokens import PAD, START
 
 STRAYED = 20  # times more often
@@ -62,6 +64,7 @@ class Seq2Seq(Task):
         writer: Writer | str = "recurrent",
         output: Output | str = "softmax",
         smoothing: Share = 0.0,
+        agreement: Amount = 0.0,
         sampling: Sampling = Sampling(),  # noqa: B008 - frozen
         measures: list[Measure] = USUAL,
     ):
@@ -70,7 +73,7 @@ class Seq2Seq(Task):
         assert isinstance(writer, Writer) and isinstance(output, Output)
         embedding.must_not_see_ahead()
         self.embedding, self.encoder, self.writer, self.output = embedding, encoder, writer, output
-        self.smoothing, self.sampling, self.measures = smoothing, sampling, measures
+        self.smoothing, self.agreement, self.sampling, self.measures = smoothing, agreement, sampling, measures
         self.source_embedding: Embedding | None = None
 
     def build(self, vocabulary: int) -> None:
@@ -107,6 +110,7 @@ class Seq2Seq(Task):
         self.known.copy_(torch.from_numpy(there))
 
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
+        batch = twice(batch) if self.training and self.agreement else batch
         assert batch.targets is not None and batch.source is not None
         before = self.writer.begin(self._read(batch.source, whole=batch.source_mask is None))
         share = self._share() if self.training else 0.0
@@ -117,19 +121,23 @@ class Seq2Seq(Task):
             loss = mean_over(-own.flatten(), mask)
         else:
             loss = self.output.loss(wrote.features, targets, mask)
-        if not self.training or not (self.smoothing or self.writer.coverage):
+        if not self.training or not (self.smoothing or self.agreement or self.writer.coverage):
             return loss, {}
         more = self._more(wrote, batch)
         return loss + (more - more.detach()), {}  # the gradient of both, the value of the loss
 
     def _more(self, wrote: Wrote, batch: Batch) -> Tensor:
-        """What is added to the loss: smoothing and coverage."""
+        """What is added to the loss: smoothing, agreement and coverage."""
         assert batch.targets is not None and batch.source is not None
         found = wrote.features.new_zeros(())
         if self.smoothing and self.writer.copies:
             found = found + self.smoothing * surplus_of(self._log_probs(wrote, batch.source), batch.targets, batch.mask)
         elif self.smoothing:
             found = found + self.smoothing * surplus(self.output, wrote.features, batch.targets, batch.mask)
+        if self.agreement:
+            once = None if batch.mask is None else batch.mask.chunk(2)[0]
+            differ = apart(self._log_probs(wrote, batch.source))
+            found = found + self.agreement * mean_over(differ.flatten(), once)
         if self.writer.coverage:
             assert wrote.weights is not None
             found = found + self.writer.coverage * mean_over(looked_twice(wrote.weights).flatten(), batch.mask)
