@@ -98,6 +98,17 @@ def test_frozen_or_thawed():
         assert ("inner.encoder.forwards.0.weight_ih" in learns) == thaw == ("inner.embedding.alphabet" in learns)
 
 
+def test_a_frozen_one_works_out_the_vectors_of_its_words_once(monkeypatch):
+    embedding, read = build(), []
+    own = embedding.inner.embedding._read
+    monkeypatch.setattr(embedding.inner.embedding, "_read", lambda spelt: read.append(len(spelt)) or own(spelt))
+    known = torch.tensor([[7, 5]])  # words of both vocabularies
+    for _ in range(3):
+        first = embedding.train()(Batch(ids=known))
+    assert read[0] == 2 and sum(read) == 2 + 3  # and in each batch one row that stands for no strange word
+    torch.testing.assert_close(first, embedding.eval()(Batch(ids=known)))
+
+
 def test_it_thaws_layer_by_layer_from_the_top():
     """After 1, 2 and 4 batches; what does not learn yet keeps its bytes, though the optimiser has it from the start."""
     embedding = build(thaw=[1, 2, 4]).train()

@@ -102,9 +102,10 @@ class Elmo(Embedding):
         return drop(self.mix(layers), self.dropout, self.training)
 
     def train(self, mode: bool = True) -> Elmo:
-        super().train(mode)
-        if hasattr(self, "inner"):
-            self.inner.train(mode and self._thawed() > 0)
+        """A bilm that does not learn is never set to train, so that the vectors of its words stay kept."""
+        self.training = mode
+        for child in self.children():
+            child.train(mode and (child is not self.inner or self._thawed() > 0))
         return self
 
     def _thawed(self) -> int:
