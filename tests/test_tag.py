@@ -210,6 +210,13 @@ def test_what_does_not_fit_is_refused(changed, error):
     assert not Path("refused").exists()
 
 
+def test_one_tag_alone_is_refused():
+    Path("one.conll").write_text("a N\n\nb N\n\n" * 30)
+    with pytest.raises(UserError, match="every word of data.train has the tag N; give words of at least two"):
+        train("refused", data={"kind": "tags", "train": "one.conll"})
+    assert not Path("refused").exists()
+
+
 def test_a_sentence_longer_than_there_are_positions():
     Path("long.conll").write_text("w\tO\n\n" + "w\tO\n" * 9)
     encoder = {"kind": "transformer", "size": 8, "heads": 2, "positions": {"kind": "learnt", "longest": 8}}

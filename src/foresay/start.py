@@ -228,6 +228,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     for note in [*prepared.notes, *_lengths(recipe, prepared)]:
         watch.note(note)
     tokens = prepared.tokens
+    if prepared.tags is not None and len(prepared.tags) == 1:
+        raise UserError(f"every word of data.train has the tag {prepared.tags.names[0]}; give words of at least two")
     for note in new.notes:
         watch.note(note)
     if not hasattr(recipe.task, "fit") and new.minutes is not None:

@@ -41,6 +41,9 @@ def test_a_column_of_a_table(bag, call):
     assert call.refused("predict", bag, "new.csv", *["--column", "said"] * 3).endswith(
         "or two of a run that labels pairs of texts"
     )
+    assert "no text of training had '|||' between two; allowed: one" in call.refused(
+        "predict", bag, "new.csv", *["--column", "said"] * 2
+    )
 
 
 def test_two_columns_of_a_table(tmp_path, call):

@@ -80,7 +80,14 @@ def _between(run: Any, columns: list[str]) -> str:
         raise UserError(
             f"--column {' --column '.join(columns)}; allowed: one, or two of a run that labels pairs of texts"
         )
-    return run.recipe.data.read.between
+    from foresay.text.tokens import UNK
+
+    between = run.recipe.data.read.between
+    if UNK in run.tokens.encode(between):
+        raise UserError(
+            f"--column {' --column '.join(columns)}, but no text of training had {between!r} between two; allowed: one"
+        )
+    return between
 
 
 def _show_label(label: str | tuple[str, ...], shares: dict[str, float], *, as_json: bool) -> None:
