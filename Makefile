@@ -52,13 +52,13 @@ bench: $(READY)
 	for name in start lstm_lm; do $(BIN)/python -m bench.$$name || exit 1; done
 
 docs: $(READY)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/pip install --quiet --use-pep517 --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/zensical build --clean
 	@echo "docs are in site/index.html"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --use-pep517 --constraint constraints.txt --editable '.[dev]'
 	touch $(READY)
 
 clean:

@@ -212,7 +212,7 @@ def test_what_does_not_fit_is_refused(changed, error):
 
 def test_one_tag_alone_is_refused():
     Path("one.conll").write_text("a N\n\nb N\n\n" * 30)
-    with pytest.raises(UserError, match="every word of data.train has the tag N; give words of at least two"):
+    with pytest.raises(UserError, match=r"every word of data\.train has the tag N; give words of at least two"):
         train("refused", data={"kind": "tags", "train": "one.conll"})
     assert not Path("refused").exists()
 

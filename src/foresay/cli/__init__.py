@@ -5,7 +5,7 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 
 # In the order of `foresay --help`.
 from foresay.cli import training, using, predicting, writing, correcting  # noqa: I001
-from foresay.cli import embedding, looking, joining, words, data, text, vocabulary, checking, claims, listing
+from foresay.cli import embedding, senses, looking, joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "looking",
     "main",
     "predicting",
+    "senses",
     "text",
     "training",
     "using",

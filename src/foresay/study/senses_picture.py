@@ -1,0 +1,54 @@
+"""One word wherever it stands, as points in the plane, a panel for each layer: near points have like vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torch import Tensor
+
+from foresay.errors import UserError, nearest
+from foresay.study.senses import Occurrences, Senses
+from foresay.train.report import write_picture
+
+COLOURS = ("#1f5fa8", "#d1662c", "#3b8f4d", "#7a4fa3", "#8a8a8a")
+SIDE = 3.1
+
+
+def draw_senses(path: Path, found: Senses, word: str | None) -> None:
+    """The occurrences of a word, by default of the one whose two most frequent tags are the most even."""
+    if path.suffix != ".png":
+        raise UserError(f"--picture {path}; allowed: a name that ends in .png")
+    one = pick(found, word)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(SIDE * len(one.layers), SIDE + 0.5), layout="constrained")
+    panels = figure.subplots(1, len(one.layers), squeeze=False)[0]
+    tags = sorted(set(one.tags), key=one.tags.count, reverse=True)
+    for number, (axes, layer) in enumerate(zip(panels, found.layers, strict=True)):
+        points = flat(one.layers[number])
+        for tag, colour in zip(tags, (*COLOURS, *["#8a8a8a"] * len(tags)), strict=False):
+            own = [place for place, other in enumerate(one.tags) if other == tag]
+            axes.scatter(points[own, 0], points[own, 1], s=26, color=colour, alpha=0.8, label=f"{tag} ({len(own)})")
+        axes.set_title(f"layer {number}: {layer.by_word[one.word]:.0f} % nearest alike", fontsize=9, loc="left")
+        axes.set_xticks([])
+        axes.set_yticks([])
+    panels[0].legend(fontsize=8, frameon=False, title=one.word, title_fontsize=9)
+    write_picture(path, figure)
+
+
+def pick(found: Senses, word: str | None) -> Occurrences:
+    """The word asked for."""
+    by_name = {one.word: one for one in found.words}
+    if word is None:
+        return max(found.words, key=lambda one: sorted(one.tags.count(tag) for tag in set(one.tags))[-2])
+    if word.lower() not in by_name:
+        shown = ", ".join(list(by_name)[:20]) + (", ..." if len(by_name) > 20 else "")
+        raise UserError(f"--word {word} is not among the words looked at: {shown}{nearest(word, tuple(by_name))}")
+    return by_name[word.lower()]
+
+
+def flat(x: Tensor) -> Tensor:
+    """The two directions in which rows differ most: (N, D) -> (N, 2)"""
+    centred = x.double() - x.double().mean(0)
+    _, _, directions = centred.svd()
+    return centred @ directions[:, :2]
