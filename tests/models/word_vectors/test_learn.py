@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,15 @@ def test_compiling_is_said_and_learns_nothing(tmp_path, deterministic):
     known = len(loop.signatures)
     learn.learn(course, deterministic=deterministic, tell=nothing)
     assert len(loop.signatures) == known  # nothing is left to compile
+
+
+def test_stretches_are_walked_in_an_order_of_their_own_each_epoch(tmp_path, monkeypatch):
+    monkeypatch.setattr(learn, "STRETCH", 20)
+    course = course_of(tmp_path / "text", SkipGram(), Negative(), epochs=3)
+    orders = [course.order(epoch) for epoch in range(3)]
+    assert all(sorted(order) == list(range(course.stretches)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3 and course.order(1) == orders[1]
+    assert replace(course, seed=course.seed + 1).order(0) != orders[0]
 
 
 def test_the_rate_falls_in_a_straight_line(tmp_path, monkeypatch):

@@ -65,10 +65,14 @@ class Course:
     def stretches(self) -> int:
         return -(-len(self.tokens) // STRETCH)
 
-    def rates(self, epoch: int, stretch: int) -> tuple[float, float]:
-        """At the beginning and at the end of a stretch."""
+    def order(self, epoch: int) -> list[int]:
+        """The stretches as they are walked, drawn for each epoch: a text's end counts no more than its beginning."""
+        return np.random.default_rng([self.seed & 0xFFFFFFFF, epoch]).permutation(self.stretches).tolist()
+
+    def rates(self, epoch: int, nth: int) -> tuple[float, float]:
+        """At the beginning and at the end of the nth stretch of an epoch."""
         whole = self.epochs * self.stretches
-        done = epoch * self.stretches + stretch
+        done = epoch * self.stretches + nth
         return tuple(self.rate * max(1 - at / whole, LEAST) for at in (done, done + 1))  # pyright: ignore[reportReturnType]
 
     def kept(self, epoch: int, stretch: int) -> tuple[Text, int, int]:
@@ -171,14 +175,14 @@ def _freely(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[t
     plan, rooms = course.world.plan, list[Room]()  # rooms that no thread works in
     places = MEAN_CHUNK if plan.averaged else CHUNK
 
-    def one(stretch: int) -> tuple[float, int]:
+    def one(nth: int, stretch: int) -> tuple[float, int]:
         text, size, key = course.kept(epoch, stretch)
         room = rooms.pop() if rooms else room_for(plan, course.width, min(places, course.at_once))
-        found = walk(text, size, course.world, course.tables, room, key, course.rates(epoch, stretch))
+        found = walk(text, size, course.world, course.tables, room, key, course.rates(epoch, nth))
         rooms.append(room)
         return found
 
-    yield from pool.map(one, range(course.stretches))
+    yield from pool.map(one, range(course.stretches), course.order(epoch))
 
 
 def _in_order(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator[tuple[float, int]]:
@@ -188,9 +192,9 @@ def _in_order(course: Course, epoch: int, pool: ThreadPoolExecutor) -> Generator
     threads = min(course.threads, BLOCKS)
     blocks, shared = cut(course.tables, plan, batch), shared_room(plan, batch)
     rooms = [own_room(plan) for _ in range(threads)]
-    for stretch in range(course.stretches):
+    for nth, stretch in enumerate(course.order(epoch)):
         text, size, key = course.kept(epoch, stretch)
-        rates, gate = course.rates(epoch, stretch), lines(1, np.int64)
+        rates, gate = course.rates(epoch, nth), lines(1, np.int64)
         losses = np.zeros((-(-size // batch), 2))
 
         def one(n: int, text=text, size=size, key=key, rates=rates, gate=gate, losses=losses) -> None:

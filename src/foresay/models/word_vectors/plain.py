@@ -48,8 +48,8 @@ def learn(course: Course, predictor: Predictor, objective: Objective, *, tell: T
     epochs, began = [], time.perf_counter()
     for epoch in range(course.epochs):
         found: list[tuple[float, int]] = []
-        for stretch in range(course.stretches):
-            rate, end = course.rates(epoch, stretch)
+        for nth, stretch in enumerate(course.order(epoch)):
+            rate, end = course.rates(epoch, nth)
             for share, places in places_of(course, epoch, stretch, objective):
                 loss, predictions = loss_of(places, inputs, outputs, course.world.spelt, predictor, objective)
                 gradients = torch.autograd.grad(loss, tables)
@@ -57,7 +57,7 @@ def learn(course: Course, predictor: Predictor, objective: Objective, *, tell: T
                     for table, gradient in zip(tables, gradients, strict=True):
                         table -= (rate + share * (end - rate)) * gradient
                 found.append((float(loss.detach()), predictions))
-            tell((epoch + (stretch + 1) / course.stretches) / course.epochs, said(epochs, course))
+            tell((epoch + (nth + 1) / course.stretches) / course.epochs, said(epochs, course))
         epochs.append(Epoch(mean(found), time.perf_counter() - began))
     return epochs
 
