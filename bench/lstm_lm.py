@@ -25,9 +25,9 @@ from torch import nn
 
 from bench.figure import close, in_turn
 from foresay import recipe as recipes
+from foresay.building import build
 from foresay.data.prepare import Prepared
 from foresay.data.shards import Shards, ShardWriter
-from foresay.start import build
 from foresay.train.loop import Trainer
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Watch

@@ -71,6 +71,7 @@ def measure(name: str, steps: int, folder: Path) -> dict[str, Any]:
 
     from foresay import recipe as recipes
     from foresay import start
+    from foresay.building import build
     from foresay.data.prepare import prepare
     from foresay.train.evaluate import evaluate
     from foresay.train.loop import Trainer
@@ -84,7 +85,7 @@ def measure(name: str, steps: int, folder: Path) -> dict[str, Any]:
             output["pretrained"] = str(Path(out) / "vectors")
         whole = recipes.complete(recipes.read(recipe(folder, output, steps)))
         prepared = prepare(whole.data, whole.tokens, whole.seed)
-        model = start.build(whole, prepared.tokens, torch.device("cpu"), text=prepared.train)
+        model = build(whole, prepared.tokens, torch.device("cpu"), text=prepared.train)
         trainer = Trainer(model, whole.train, prepared, whole.seed, Path(out), Watch())
         trainer.train_step([trainer.order.batch(0)])  # what is compiled is compiled before the clock runs
         began, cpu = time.perf_counter(), time.process_time()

@@ -23,9 +23,9 @@ from torch import nn
 
 from bench.figure import close
 from foresay import recipe as recipes
+from foresay.building import build
 from foresay.data.prepare import Prepared
 from foresay.data.shards import Shards, ShardWriter
-from foresay.start import build
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
 

@@ -28,10 +28,10 @@ from torchcrf import CRF
 
 from bench.figure import close, in_turn
 from foresay import recipe as recipes
+from foresay.building import build
 from foresay.data.batch import Batch
 from foresay.data.prepare import prepare
 from foresay.models.tagger import Tagger
-from foresay.start import build
 from foresay.text.tokens import UNK
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch

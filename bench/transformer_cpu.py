@@ -21,9 +21,9 @@ import torch
 from bench.decode import peer_of
 from bench.figure import close, in_turn
 from foresay import recipe as recipes
+from foresay.building import build
 from foresay.data.prepare import Prepared
 from foresay.data.shards import Shards, ShardWriter
-from foresay.start import build
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
 

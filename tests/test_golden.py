@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import torch
 
-from foresay import parts, recipe, start
+from foresay import parts, recipe
+from foresay.building import build
 from foresay.data.loader import Loader
 from foresay.data.prepare import prepare
 from foresay.train.loop import Trainer
@@ -65,7 +66,7 @@ def first_losses(run: dict[str, Any], corpus: Path, folder: Path, steps: int = 5
         }
     )
     prepared = prepare(whole.data, parts.anew(whole.tokens), whole.seed)
-    model = start.build(whole, len(prepared.tokens), torch.device("cpu"))
+    model = build(whole, len(prepared.tokens), torch.device("cpu"))
     trainer = Trainer(model, whole.train, prepared, whole.seed, folder, Watch())
     with Loader(trainer.order) as loader:
         return [trainer.train_step([next(loader)[1]])[0] for _ in range(steps)]

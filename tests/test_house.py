@@ -43,6 +43,8 @@ ORDER += [
     "classify",
     "represent",
     "run",
+    "building",
+    "checks",
     "start",
     "ready",
     "study",

@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from foresay import parts, recipe, start
+from foresay.building import build
 from foresay.data.loader import Loader
 from foresay.data.prepare import Prepared, prepare
 from foresay.decode.generate import generate
@@ -230,7 +231,7 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     prepared = texts[reads(task)]
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
     place = torch.device("cpu")
-    model: Any = start.build(whole, len(prepared.tokens), place, text=prepared.train, tags=prepared.tags)
+    model: Any = build(whole, len(prepared.tokens), place, text=prepared.train, tags=prepared.tags)
     if hasattr(model, "fit"):
         text = prepared.train if model.sequence or reads(task) != "text" else Beginning(prepared.train, 8000)
         model.fit(text, None, Fitting(prepared.tokens.pieces(range(len(prepared.tokens)))))

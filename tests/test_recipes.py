@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from foresay import recipe as recipes
+from foresay.building import build
 from foresay.data.prepare import prepare
-from foresay.start import build
 
 V = 10_003  # of PTB: 10,000 with <stop> and <unk>, and <start>, <pad>, <mask>
 DATA = Path(os.environ.get("FORESAY_DATA", "none"))

@@ -12,8 +12,8 @@ import yaml
 from safetensors.torch import save_file
 
 import foresay
+from foresay import checks, start
 from foresay import recipe as recipes
-from foresay import start
 from foresay.errors import UserError
 from foresay.train.progress import Watch
 from foresay.train.report import write_curve
@@ -389,7 +389,7 @@ def test_deterministic_is_for_the_run_only(tiny: dict) -> None:
 
 
 def test_a_cpu_that_dies_of_bfloat16_is_not_asked_to(tiny: dict, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(checks, "has_bfloat16", lambda: False)
     with pytest.raises(UserError, match=r"train.precision=bfloat16 does not run on this CPU; use float32"):
         train(tiny, ["train.precision=bfloat16"])
     assert not Path("run").exists()
@@ -449,17 +449,17 @@ def test_tokens_for_a_text(corpus: Path, tmp_path: Path) -> None:
 def test_bfloat16_is_refused_where_the_cpu_cannot(tiny, tmp_path, monkeypatch):
     """Some CPUs announce bfloat16 and die of it: the run is refused instead."""
     half = tiny | {"train": tiny["train"] | {"precision": "bfloat16"}}
-    monkeypatch.setattr(start, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(checks, "has_bfloat16", lambda: False)
     with pytest.raises(UserError, match="precision=bfloat16 does not run on this CPU; use float32"):
         start.train(half, out=tmp_path / "run", device="cpu", watch=Watch())
     assert not (tmp_path / "run").exists()
 
 
 def test_the_trial_of_bfloat16_runs_elsewhere(monkeypatch):
-    start.has_bfloat16.cache_clear()
+    checks.has_bfloat16.cache_clear()
     monkeypatch.setattr(sys, "executable", "false")  # a trial that dies
-    assert start.has_bfloat16() is False
-    start.has_bfloat16.cache_clear()
+    assert checks.has_bfloat16() is False
+    checks.has_bfloat16.cache_clear()
 
 
 def test_a_list_of_texts_trains_and_resumes(tmp_path: Path) -> None:

@@ -7,13 +7,10 @@ Killed at any moment and called again with `resume="runs/x"`, it goes on from th
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,29 +19,22 @@ from typing import Any
 
 import torch
 
-from foresay import own, parts
+from foresay import own
 from foresay import recipe as recipes
-from foresay.counts.frequency import count_tokens
+from foresay.building import build
+from foresay.checks import check
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
-from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
-from foresay.data.shards import Shards
-from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
 from foresay.embed.embedding import Embedding
-from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.models.classifier import Classifier
-from foresay.models.labelling import Labelling
-from foresay.models.seq2seq.task import Seq2Seq
-from foresay.models.tagging import Tagging
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
-from foresay.run import Run, forget_vectors, load, pick_device
-from foresay.text.tokens import SPECIALS, Tokens
+from foresay.run import Run, load, pick_device
 from foresay.train import folder as folders
 from foresay.train.best import check_best
 from foresay.train.board import Board, check_tensorboard
@@ -147,72 +137,6 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
     return New(check(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
 
 
-def check(recipe: Recipe, place: torch.device) -> Recipe:
-    """Refuses what cannot be trained together or here, before anything is written."""
-    batches, precision = recipe.train.batches, recipe.train.precision
-    encoder = getattr(recipe.task, "encoder", None)
-    if precision == "float16" and place.type == "cpu":
-        raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
-    if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
-        raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
-    _check_sides(recipe)
-    if batches.carries and recipe.task.causal and getattr(encoder, "grows", False):
-        raise UserError(
-            f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
-            "all of it; set train.batches=packed, or encoder.attention.window=256 encoder.positions=sinusoidal"
-        )
-    if any(isinstance(module, FirstStates) and module.condition is not None for module in recipe.task.modules()):
-        raise UserError(
-            "initial.state=condition computes the first state from a vector for each row, and a text has none; "
-            "set encoder.initial.state to zero or learnt, or train in a loop of your own from Python, "
-            "as model.score(ids, condition=vectors)"
-        )
-    runs = sorted({module.run for module in recipe.task.modules() if isinstance(module, Elmo)})
-    if len(runs) > 1:
-        raise UserError(f"embedding=elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
-    if recipe.train.save.tensorboard:
-        check_tensorboard()
-    if recipe.code():  # a mistake in a user's own part is said before the text is prepared
-        with own.blamed(recipe.own_classes(), "as the model is built"):
-            model: Task = parts.anew(recipe.task)
-            forget_vectors(model)  # they are of a vocabulary that is not known yet
-            model.build(len(SPECIALS) + 1)
-    for name in ("encoder", "writer"):
-        longest, needed = getattr(getattr(recipe.task, name, None), "longest", None), batches.longest
-        if longest is not None and (needed is None or needed > longest):
-            raise UserError(
-                f"{name}.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
-                f"{needed or 'any'}; set {name}.positions=sinusoidal or {name}.positions.longest"
-            )
-    return recipe
-
-
-READS = {
-    "text": "reads one text",
-    "pairs": "writes a target from a source",
-    "tags": "reads words with tags",
-    "labels": "gives labels to texts",
-}
-
-
-def _check_sides(recipe: Recipe) -> None:
-    """Refuses data and batches of another kind than the task learns from."""
-    task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
-    wants = recipe.task.reads
-    if data != wants:
-        raise UserError(f"task={task} {READS[wants]}, and data.kind={data}; allowed: data.kind={wants}")
-    if batches.reads != wants and (recipe.task.sequence or wants != "text"):
-        allowed = "streams, packed, buckets" if wants == "text" else wants
-        raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
-
-
-@functools.cache
-def has_bfloat16() -> bool:
-    """Whether this CPU multiplies in bfloat16: some say they can and die of it, so a process of its own tries."""
-    code = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); x @ x"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
-
-
 def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:
     recipe = new.recipe
     if recipe.train.save.tensorboard:
@@ -301,66 +225,6 @@ def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
             f"data.train: {long:,} of {prepared.train.documents:,} texts have more than {recipe.train.batches.longest} "
             "tokens; the rest of them is not read (train.batches.longest)"
         )
-
-
-def build(
-    recipe: Recipe,
-    tokens: Tokens | int,
-    place: torch.device,
-    run: Path | None = None,
-    text: Shards | None = None,
-    tags: TagSet | None = None,
-) -> Task:
-    """The model of a recipe with its first weights, which depend on the seed and the text; `run` is where it was begun.
-
-    A tagger needs its `tags` too. In place of its tokens, a model that begins with no vectors of words needs only
-    their number. Without the text, parts that want to know how frequent symbols are take them all for alike.
-    """
-    model: Task = parts.anew(recipe.task)
-    if isinstance(model, Tagging):
-        model.tags = tags
-    for module in model.modules():
-        if getattr(module, "pretrained", None):
-            _name_vectors(module, tokens, run)
-        if isinstance(module, Elmo) and run is not None:
-            module.place = _place_of(module, run)
-        if getattr(module, "wants_symbols", False) and not isinstance(tokens, int):
-            module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
-    torch.manual_seed(recipe.seed)
-    vocabulary = tokens if isinstance(tokens, int) else len(tokens)
-    if isinstance(text, PairShards) and recipe.data.source_tokens is not None:
-        model.source_vocabulary = text.source.vocabulary
-    if isinstance(text, LabelShards) and isinstance(model, Labelling):
-        model.learn_labels(text.labels)
-    try:
-        model.build(vocabulary)
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "memory" not in str(error):
-            raise
-        raise UserError("the model does not fit into memory; make its sizes smaller") from error
-    if isinstance(text, PairShards) and isinstance(model, Seq2Seq):
-        sources = count_tokens(text.source, text.source.vocabulary)
-        model.learn_sources(sources, count_tokens(text, vocabulary))
-    wanting = [module for module in model.modules() if isinstance(module, Output) and module.wants_counts]
-    if wanting and text is not None:
-        counts = count_tokens(text, vocabulary)
-        for module in wanting:
-            module.learn_counts(counts)
-    return model.to(place)
-
-
-def _place_of(module: Elmo, run: Path) -> Path:
-    """Where the bilm of a run that was begun before lies: its own run, or else what was kept of it."""
-    there = Path(folders.located(run, folders.read_config(run), module.run))
-    return there if (there / folders.MODEL).is_file() else run / ELMO
-
-
-def _name_vectors(module: Any, tokens: Tokens | int, run: Path | None) -> None:
-    """Tells a table that begins with given vectors which symbols it is of, and where a run has left the file."""
-    if not isinstance(tokens, int):
-        module.symbols = tokens.pieces(range(len(tokens)))
-    if run is not None:
-        module.pretrained = folders.located(run, folders.read_config(run), str(module.pretrained))
 
 
 def _fitted(

@@ -40,8 +40,10 @@ def variants() -> list[dict[str, Any]]:
         ways = {"last": {"kind": "recurrent", "size": 14}}
         found += [small | {"encoder": ways.get(pool["kind"], BOTH), "pool": pool} for pool in described("pool")]
         found += [small | {"encoder": None, "pool": pool} for pool in ("mean", "max")]
-        outputs = small | {"over": "outputs"}
-        found += [outputs | {"encoder": ways.get(pool, BOTH), "pool": pool} for pool in ("max", "mean", "last")]
+        found += [
+            small | {"encoder": ways.get(pool, BOTH), "pool": {"kind": pool, "over": "outputs"}}
+            for pool in ("max", "mean", "last")
+        ]
     return found
 
 

@@ -38,7 +38,7 @@ def test_averaged_embeddings_by_hand():
 @pytest.mark.parametrize("several", [False, True])
 def test_max_over_time_of_the_outputs(several):
     """P is in proportion to max_t Y_t of each label; where there are several it is max_t Y_t."""
-    model = build(several, over="outputs", pool="max")
+    model = build(several, pool={"kind": "max", "over": "outputs"})
     table = model.embedding.weight()
     assert table is not None
     z = table[IDS] @ model.classes.weight.T + model.classes.bias
@@ -55,8 +55,8 @@ def test_learns_a_batch_by_heart(over):
     batch = Batch(ids=ids, labels=ids[:, 0] - 5)
     losses = {}
     for encoder in ({"kind": "recurrent", "size": 16, "bidirectional": True}, None):
-        pool = "max" if encoder else "mean"
-        model = build(encoder=encoder, pool=pool, over=over, embedding={"kind": "lookup", "size": 8}).train()
+        pool = {"kind": "max" if encoder else "mean", "over": over}
+        model = build(encoder=encoder, pool=pool, embedding={"kind": "lookup", "size": 8}).train()
         adam = torch.optim.Adam(model.parameters(), 0.03)
         for _ in range(60):
             adam.zero_grad()
@@ -76,7 +76,10 @@ def test_learns_a_batch_by_heart(over):
         ),
         ({"pool": "ends", "encoder": None}, "pool=ends takes"),
         ({"pool": "ends", "beside": "lookup"}, "pool=ends takes halves of the encoder's vectors, and beside joins"),
-        ({"pool": "attention", "over": "outputs"}, "over=outputs with pool=attention; allowed: pool=last, mean, max"),
+        (
+            {"pool": {"kind": "attention", "over": "outputs"}},
+            "over is no setting of pool attention; allowed: size",
+        ),
         ({"weights": "even"}, "weights='even'; allowed: one of balanced or a mapping of text to a number or null"),
     ],
 )

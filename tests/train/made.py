@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from foresay import recipe as recipes
-from foresay import start
+from foresay.building import build
 from foresay.data.batch import Batch
 from foresay.data.corpus import Corpus
 from foresay.data.prepare import Prepared, prepare
@@ -27,7 +27,7 @@ def prepared_text(path: Path, text: str, tokens: Tokens, unit: str = "document")
 
 def model_for(recipe: dict[str, Any], vocabulary: int) -> Task:
     """The model of a recipe with its first weights, ready to measure."""
-    return start.build(recipes.complete(recipes.read(recipe)), vocabulary, torch.device("cpu")).eval()
+    return build(recipes.complete(recipes.read(recipe)), vocabulary, torch.device("cpu")).eval()
 
 
 def make_trainer(
@@ -36,7 +36,7 @@ def make_trainer(
     """A trainer at step 0, as `foresay.train` makes it."""
     checked = recipes.complete(recipes.override(recipes.read(recipe), list(words))[0])
     prepared = prepare(checked.data, checked.tokens, checked.seed)
-    model = start.build(checked, len(prepared.tokens), torch.device(device))
+    model = build(checked, len(prepared.tokens), torch.device(device))
     folder.mkdir(parents=True, exist_ok=True)
     return Trainer(model, checked.train, prepared, checked.seed, folder, watch or Watch())
 

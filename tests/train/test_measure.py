@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from foresay import parts
+from foresay.building import build
 from foresay.data.batches import Batches
 from foresay.data.prepare import prepare
 from foresay.data.tag_shards import TagShards
 from foresay.errors import UserError
-from foresay.start import build
 from foresay.train.classified import Classified
 from foresay.train.evaluate import Measured
 from foresay.train.measure import check_positions, measure_on

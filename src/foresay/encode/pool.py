@@ -6,10 +6,13 @@
     ends   of a bidirectional y: the forward half at the last real step, the backward half at the first
     attention   sum_t a_t y_t,  a = softmax over the real steps of v . tanh(W y_t + b)       (Yang et al. 2016)
 
+The first three may read what is said at each step in place of features (`over: outputs`): a classifier's Y_t.
 A row without a real step gives zeros.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -17,11 +20,14 @@ from torch import Tensor, nn
 from foresay.errors import UserError
 from foresay.parts import Part, Size, part
 
+Over = Literal["features", "outputs"]
+
 
 class Pool(Part, nn.Module):
     """`build(in_width)` fixes the sizes; `forward(y, mask)` -> (B, `self.width`)."""
 
     part_kind = "pool"
+    over: Over = "features"
     width: int
 
     def build(self, in_width: int) -> None:
@@ -44,8 +50,9 @@ class Pool(Part, nn.Module):
 class Last(Pool):
     """The features at each row's last real step."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Over = "features") -> None:
         super().__init__()
+        self.over = over
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
         last = (mask.sum(1) - 1).clamp(min=0)
@@ -56,8 +63,9 @@ class Last(Pool):
 class Mean(Pool):
     """The mean over each row's real steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Over = "features") -> None:
         super().__init__()
+        self.over = over
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
         return y.masked_fill(~mask[..., None], 0).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
@@ -67,8 +75,9 @@ class Mean(Pool):
 class Max(Pool):
     """The greatest value of each feature over each row's real steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Over = "features") -> None:
         super().__init__()
+        self.over = over
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
         return y.masked_fill(~mask[..., None], float("-inf")).amax(1)

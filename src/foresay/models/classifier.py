@@ -4,7 +4,7 @@
     over features:  z = pool(y) W + b                       scores of the labels; labelling.py makes P of them
     over outputs:   Y_t = softmax(y_t W + b),  P = pool(Y) up to its sum
 
-`over: outputs` with pool `max` is P(c) proportional to max_t Y_t(c): one step that is sure decides (keyword spotting).
+`pool: {kind: max, over: outputs}` is P(c) proportional to max_t Y_t(c): one step that is sure decides (keywords).
 In the logarithm `mean` is the geometric mean, and `last` the last step's answer. Where there are several labels Y_t is
 a sigmoid for each, and `max` gives max_t Y_t itself.
 
@@ -17,7 +17,7 @@ batch (B, T) -> z (B, C).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -33,7 +33,6 @@ from foresay.models.labelling import Labelling, Weights
 from foresay.parts import Amount, Share, part
 
 BOTH_WAYS: Any = {"kind": "recurrent", "bidirectional": True}
-OF_OUTPUTS = ("last", "mean", "max")
 
 
 @part("task", "classifier")
@@ -45,7 +44,6 @@ class Classifier(Labelling):
         embedding: Embedding | str = "lookup",
         encoder: Encoder | str | None = BOTH_WAYS,
         pool: Pool | str = "max",
-        over: Literal["features", "outputs"] = "features",
         dropout: Share = 0.0,
         agreement: Amount = 0.0,
         weights: Weights = None,
@@ -56,11 +54,9 @@ class Classifier(Labelling):
         assert isinstance(embedding, Embedding) and isinstance(pool, Pool) and not isinstance(encoder, str)
         self.embedding, self.encoder, self.pool = embedding, encoder, pool
         assert not isinstance(beside, str)
-        self.over, self.dropout, self.beside, self.calibrate = over, dropout, beside, calibrate
+        self.dropout, self.beside, self.calibrate = dropout, beside, calibrate
         self.agreement = agreement
         self.weighing: Weights = weights
-        if over == "outputs" and pool.part_name not in OF_OUTPUTS:
-            raise UserError(f"over=outputs with pool={pool.part_name}; allowed: pool={', '.join(OF_OUTPUTS)}")
         if pool.part_name == "ends" and beside is not None:
             raise UserError(
                 "pool=ends takes halves of the encoder's vectors, and beside joins others to them; set pool=max, mean "
@@ -83,8 +79,8 @@ class Classifier(Labelling):
             self.beside.build(vocabulary)
             width += self.beside.width
         names = len(self.labels.names)
-        self.pool.build(width if self.over == "features" else names)
-        self.classes = nn.Linear(self.pool.width if self.over == "features" else width, names)
+        self.pool.build(width if self.pool.over == "features" else names)
+        self.classes = nn.Linear(self.pool.width if self.pool.over == "features" else width, names)
         self.weigh(self.weighing)
         if self.calibrate:
             self.register_buffer("temperature", torch.ones(()))
@@ -113,7 +109,7 @@ class Classifier(Labelling):
         y = x if self.encoder is None else self.encoder(x, mask)[0]
         if self.beside is not None:
             y = torch.cat([y, self.beside(batch)], 2)
-        if self.over == "features":
+        if self.pool.over == "features":
             return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))
         return self.pool(z if self.labels.several else z.log_softmax(2), mask)

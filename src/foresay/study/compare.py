@@ -15,6 +15,7 @@ import torch
 
 from foresay import recipe as recipes
 from foresay import start
+from foresay.checks import check
 from foresay.errors import UserError
 from foresay.run import pick_device
 from foresay.train.folder import next_free
@@ -70,7 +71,7 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
 
 def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watch) -> None:
     """Every mistake is said before the first model is trained; only models of one text can be compared."""
-    checked = {name: start.check(recipes.complete(raw), place) for name, raw in raws.items()}
+    checked = {name: check(recipes.complete(raw), place) for name, raw in raws.items()}
     for name, recipe in checked.items():
         if not recipe.task.sequence:
             kinds = {"labels": "gives labels to texts and knows", "tags": "gives tags to words and knows"}

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from foresay import start
+from foresay.building import build
 from foresay.data.loader import Loader
 from foresay.data.prepare import prepare
 from foresay.errors import UserError
@@ -84,7 +85,7 @@ def find_rate(
             prepared = prepare(
                 recipe.data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage)
             )
-        model = start.build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
+        model = build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
         trainer = Trainer(model, recipe.train, prepared, recipe.seed, picture.parent, Watch())
         with watch.stage("raising the rate") as tell:
             rates = rising(steps or STEPS)

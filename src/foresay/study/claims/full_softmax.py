@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from foresay import recipe as recipes
-from foresay import start
+from foresay.building import build
 from foresay.counts.threads import threads
 from foresay.data.prepare import Prepared, prepare
 from foresay.recipe import Recipe
@@ -149,7 +149,7 @@ def train(job: Job) -> Trained:
     """Trains one to equal steps and to equal time, whichever comes first, and then to the other."""
     whole = recipe(OUTPUTS[job.output], job.size, job.seed)
     prepared = texts(whole)
-    model = start.build(whole, prepared.tokens, torch.device("cpu"), text=prepared.train)
+    model = build(whole, prepared.tokens, torch.device("cpu"), text=prepared.train)
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(model, whole.train, prepared, job.seed, Path(folder), Watch())
         at: dict[str, tuple[int, float, float]] = {}  # steps, seconds, perplexity

@@ -1,0 +1,84 @@
+"""What cannot be trained together, or not on this machine: refused before anything is written."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+import torch
+
+from foresay import own, parts
+from foresay.embed.elmo import Elmo
+from foresay.encode.initial import FirstStates
+from foresay.errors import UserError
+from foresay.models.task import Task
+from foresay.recipe import Recipe
+from foresay.run import forget_vectors
+from foresay.text.tokens import SPECIALS
+from foresay.train.board import check_tensorboard
+
+READS = {
+    "text": "reads one text",
+    "pairs": "writes a target from a source",
+    "tags": "reads words with tags",
+    "labels": "gives labels to texts",
+}
+
+
+def check(recipe: Recipe, place: torch.device) -> Recipe:
+    """Refuses what cannot be trained together or here, before anything is written."""
+    batches, precision = recipe.train.batches, recipe.train.precision
+    encoder = getattr(recipe.task, "encoder", None)
+    if precision == "float16" and place.type == "cpu":
+        raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
+    if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
+        raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
+    _check_sides(recipe)
+    if batches.carries and recipe.task.causal and getattr(encoder, "grows", False):
+        raise UserError(
+            f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "
+            "all of it; set train.batches=packed, or encoder.attention.window=256 encoder.positions=sinusoidal"
+        )
+    if any(isinstance(module, FirstStates) and module.condition is not None for module in recipe.task.modules()):
+        raise UserError(
+            "initial.state=condition computes the first state from a vector for each row, and a text has none; "
+            "set encoder.initial.state to zero or learnt, or train in a loop of your own from Python, "
+            "as model.score(ids, condition=vectors)"
+        )
+    runs = sorted({module.run for module in recipe.task.modules() if isinstance(module, Elmo)})
+    if len(runs) > 1:
+        raise UserError(f"embedding=elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
+    if recipe.train.save.tensorboard:
+        check_tensorboard()
+    if recipe.code():  # a mistake in a user's own part is said before the text is prepared
+        with own.blamed(recipe.own_classes(), "as the model is built"):
+            model: Task = parts.anew(recipe.task)
+            forget_vectors(model)  # they are of a vocabulary that is not known yet
+            model.build(len(SPECIALS) + 1)
+    for name in ("encoder", "writer"):
+        longest, needed = getattr(getattr(recipe.task, name, None), "longest", None), batches.longest
+        if longest is not None and (needed is None or needed > longest):
+            raise UserError(
+                f"{name}.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
+                f"{needed or 'any'}; set {name}.positions=sinusoidal or {name}.positions.longest"
+            )
+    return recipe
+
+
+def _check_sides(recipe: Recipe) -> None:
+    """Refuses data and batches of another kind than the task learns from."""
+    task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
+    wants = recipe.task.reads
+    if data != wants:
+        raise UserError(f"task={task} {READS[wants]}, and data.kind={data}; allowed: data.kind={wants}")
+    if batches.reads != wants and (recipe.task.sequence or wants != "text"):
+        allowed = "streams, packed, buckets" if wants == "text" else wants
+        raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
+
+
+@functools.cache
+def has_bfloat16() -> bool:
+    """Whether this CPU multiplies in bfloat16: some say they can and die of it, so a process of its own tries."""
+    code = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); x @ x"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
