@@ -12,7 +12,7 @@ import torch
 
 import foresay
 from foresay import start
-from foresay.data.spans import Span
+from foresay.data.spans import Span, first_broken
 from foresay.errors import UserError
 from foresay.run import TagRun, load
 from foresay.train.progress import Watch
@@ -103,15 +103,20 @@ def test_predict(run):
     assert len(long.tags) == 10_000 and sum(span.type == "place" for span in long.spans) == 2500
 
 
-def test_the_probability_is_that_of_the_tag_shown(run, monkeypatch):
-    """Where tags are mended too: B-person alone is shown as S-person."""
-    names = run.model.tags.names
-    shares = torch.linspace(0.01, 0.2, len(names)).expand(1, 2, -1)
-    broken = torch.tensor([[names.index("B-person"), names.index("O")]])
-    monkeypatch.setattr(type(run.model), "predict", lambda self, batch: (broken, shares.log()))
-    (found,) = run.predict([["Anna", "lives"]])
-    assert found.tags == ["S-person", "O"]
-    assert found.probabilities == pytest.approx([shares[0, 0, names.index(tag)].item() for tag in found.tags])
+def test_spans_are_never_broken_and_measured_as_they_are_shown(run):
+    """After scores that would begin every span twice: tags keep their scheme, probabilities are of the tags shown."""
+    with torch.no_grad():
+        kept = run.model.layer.transitions.clone()
+        run.model.layer.transitions.normal_(std=4.0)
+    try:
+        found = run.predict([["Anna", "lives", "in", "New", "York"], ["Rome", "Rome", "Bob"]])
+        names = run.model.tags.names
+        assert all(first_broken(one.tags, "bioes") is None for one in found)
+        assert all(0 <= p <= 1 for one in found for p in one.probabilities)
+        assert {tag for one in found for tag in one.tags} <= set(names)
+    finally:
+        with torch.no_grad():
+            run.model.layer.transitions.copy_(kept)
 
 
 def test_what_stands_between_two_texts_stays_whole(run):

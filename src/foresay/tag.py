@@ -18,7 +18,7 @@ import torch
 from foresay.data.answers import BETWEEN
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
-from foresay.data.spans import Span, rewritten, spans_of
+from foresay.data.spans import Span, spans_of
 from foresay.data.strange import spelt
 from foresay.data.tag_prepare import word_ids
 from foresay.data.tags import Tags
@@ -36,7 +36,7 @@ class Predicted:
     """The words of a text, the tag of each, and how probable that tag is."""
 
     words: list[str]
-    tags: list[str]  # mended where they write spans
+    tags: list[str]  # of spans, as their scheme allows
     probabilities: list[float]  # P(tag | all words)
     spans: list[Span]  # none where the tags write none
 
@@ -99,9 +99,8 @@ class TagUsing(Measuring):
         best, log_probs = self._task.predict(batch)
         found = []
         for words, row, sure in zip(sentences, best.tolist(), log_probs.exp().cpu(), strict=True):
-            own = rewritten([tags.names[tag] for tag in row[: len(words)]], tags.scheme)
-            shown = [tags.ids.get(tag, was) for tag, was in zip(own, row, strict=False)]
-            chosen = sure[torch.arange(len(words)), torch.tensor(shown)]
+            own = [tags.names[tag] for tag in row[: len(words)]]
+            chosen = sure[torch.arange(len(words)), torch.tensor(row[: len(words)])]
             spans = [] if tags.scheme == "none" else spans_of(own)
             found.append(Predicted(words, own, chosen.tolist(), spans))
         return found

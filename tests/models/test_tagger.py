@@ -14,6 +14,7 @@ import torch
 from foresay import parts
 from foresay.data.batch import Batch
 from foresay.data.prepare import Prepared, prepare
+from foresay.data.spans import first_broken
 from foresay.data.tag_set import TagSet
 from foresay.text.tokens import UNK
 
@@ -39,6 +40,34 @@ def test_one_batch_is_learnt_by_heart(output):
         loss.backward()
         optimizer.step()
     assert loss < 0.05 and torch.equal(model.eval().best(Batch(ids=ids)), tags)
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["compiled", "plain"])
+@pytest.mark.parametrize("scheme", ["bio", "bioes"])
+@pytest.mark.parametrize("output", ["softmax", "crf"])
+def test_spans_keep_the_rules_of_their_scheme(output, scheme, plainly, monkeypatch):
+    """The best of all sequences that are not broken, found by trying every one."""
+    if plainly:
+        monkeypatch.setenv("FORESAY_PLAIN", "1")
+    model = made(output=output)
+    model.tags = TagSet.of(["B-x", "I-x", "B-y", "I-y", "O"], scheme)
+    model.build(12)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    ids, mask = torch.randint(5, 12, (6, 3)), torch.ones(6, 3, dtype=torch.bool)
+    mask[1:3, 2] = False
+    batch, names = Batch(ids=ids, mask=mask), model.tags.names
+    best, broken = model.eval().best(batch), 0
+    for row, length in enumerate(mask.sum(1).tolist()):
+        every = [list(tags) for tags in itertools.product(range(len(names)), repeat=length)]
+        one = Batch(ids=ids[row : row + 1, :length].expand(len(every), -1), targets=torch.tensor(every))
+        order = model.measure(one)[0].sum(1).argsort(descending=True).tolist()
+        allowed = [n for n in order if first_broken([names[tag] for tag in every[n]], scheme) is None]
+        broken += allowed[0] != order[0]
+        assert best[row, :length].tolist() == every[allowed[0]]
+    assert broken, "the rules matter in this case"
+    assert torch.equal(model.predict(batch)[0][mask], best[mask])
 
 
 def test_what_is_unknown_while_training():

@@ -12,6 +12,7 @@ conversion.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -69,20 +70,24 @@ def rewritten(tags: Sequence[str], scheme: Scheme) -> list[str]:
     return list(tags) if scheme == "none" else written(spans_of(tags), len(tags), scheme)
 
 
+def follows(before: str, after: str, scheme: Scheme) -> bool:
+    """Whether a tag may stand after another; O stands for the beginning and for the end of a sentence."""
+    if scheme == "none":
+        return True
+    inside, goes_on = before[0] in "BI", after[0] in "IE"
+    if goes_on:
+        return inside and before[2:] == after[2:]
+    return scheme == "bio" or not inside
+
+
 def first_broken(tags: Sequence[str], scheme: Scheme) -> int | None:
     """The first word whose tag the scheme does not allow after the one before it; None where all is well.
 
     A span of `bioes` that is not ended is broken at its last word.
     """
-    before, kind = OUTSIDE, ""
-    for place, tag in enumerate([*tags, OUTSIDE] if scheme != "none" else []):
-        letter, own = tag[0], tag[2:]
-        inside = before in "BI" and own == kind
-        if letter in "IE" and not inside:
-            return place
-        if scheme == "bioes" and before in "BI" and letter not in "IE":
-            return place - 1
-        before, kind = letter, own
+    for place, (before, tag) in enumerate(itertools.pairwise([OUTSIDE, *tags, OUTSIDE])):
+        if not follows(before, tag, scheme):
+            return place if tag[0] in "IE" else place - 1
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from foresay.data.spans import PREFIXES, Scheme, closed, scheme_of
+from foresay.data.spans import OUTSIDE, PREFIXES, Scheme, closed, follows, scheme_of
 from foresay.errors import UserError
 
 FILE = "tags.json"
@@ -31,6 +31,12 @@ class TagSet:
     @cached_property
     def ids(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def follows(self) -> list[list[bool]]:
+        """Which tag (column) may stand after which (row); the last row is the beginning, the last column the end."""
+        rows, columns = [*self.names, OUTSIDE], [*self.names, OUTSIDE]
+        return [[follows(before, after, self.scheme) for after in columns] for before in rows]
 
     def __len__(self) -> int:
         return len(self.names)

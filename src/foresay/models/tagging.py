@@ -14,8 +14,9 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.data.tag_set import TagSet
 from foresay.encode.encoder import State
+from foresay.kernels.chain import Chain
 from foresay.models.task import Task
-from foresay.output.crf import CRF, Apart
+from foresay.output.crf import CRF, FORBIDDEN, Apart
 
 
 class Tagging(Task):
@@ -57,11 +58,19 @@ class Tagging(Task):
 
     @torch.no_grad()
     def best(self, batch: Batch) -> Tensor:
-        """The most probable tags, (B, T); any where masked."""
-        return self.layer.best(self.scores(batch), batch.mask)
+        """The most probable tags, (B, T), of spans those that keep the rules of their scheme; any where masked."""
+        scores = self.scores(batch)
+        return self.layer.best(scores, batch.mask, self._rules(scores))
 
     @torch.no_grad()
     def predict(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """The most probable tags (B, T), and log P of all tags at every word, (B, T, K)."""
         scores = self.scores(batch)
-        return self.layer.best(scores, batch.mask), self.layer.marginals(scores, batch.mask)
+        return self.layer.best(scores, batch.mask, self._rules(scores)), self.layer.marginals(scores, batch.mask)
+
+    def _rules(self, scores: Tensor) -> Chain | None:
+        """What is added to a chain so that no tag stands where its scheme forbids it."""
+        if self.tags is None or self.tags.scheme == "none":
+            return None
+        table = torch.where(torch.tensor(self.tags.follows, device=scores.device), 0.0, FORBIDDEN).to(scores.dtype)
+        return table[:-1, :-1], table[-1, :-1], table[:-1, -1]

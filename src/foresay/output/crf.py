@@ -11,7 +11,8 @@
 The last are what `log_prob` gives: they sum to log P(y | x) over a row. Viterbi is alpha with max for the sum. All is
 in log space, over all rows at once; padding, on the right, changes nothing. On a CPU compiled loops do the training
 loss, Viterbi and the marginals (kernels/chain.py); what stands here is their plain twin. `Apart` is the same without A,
-b and c: every tag by itself, a softmax.
+b and c: every tag by itself, a softmax. Tags that write spans have rules (`Chain` of 0 and FORBIDDEN, added to A, b and
+c): the best sequence is then the best of those that keep them.
 
 scores e (B, T, K), tags (B, T), mask (B, T) -> (B, T); K tags.
 """
@@ -22,6 +23,8 @@ import torch
 from torch import Tensor, nn
 
 from foresay.kernels import chain as loops
+
+FORBIDDEN = -1e9  # beyond any score, and no infinity: sums of it stay numbers
 
 
 class Apart(nn.Module):
@@ -36,9 +39,10 @@ class Apart(nn.Module):
         """log P(y_t | x) of all tags, (B, T, K)."""
         return scores.log_softmax(-1)
 
-    def best(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    @torch.no_grad()
+    def best(self, scores: Tensor, mask: Tensor | None = None, rules: loops.Chain | None = None) -> Tensor:
         """The most probable sequence of tags, (B, T); any where masked."""
-        return scores.argmax(-1)
+        return scores.argmax(-1) if rules is None else viterbi(scores.log_softmax(-1), mask, rules)
 
 
 class CRF(nn.Module):
@@ -96,24 +100,10 @@ class CRF(nn.Module):
         return before + after - self._whole(scores, after)[:, None, None]
 
     @torch.no_grad()
-    def best(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    def best(self, scores: Tensor, mask: Tensor | None = None, rules: loops.Chain | None = None) -> Tensor:
         """The most probable sequence of tags, (B, T), by Viterbi; any where masked."""
-        if loops.runs_here(scores, self.chain):
-            return loops.best(scores, _sizes(scores, mask), self.chain)
-        real, steps = _real(scores, mask), scores.shape[1]
-        if not steps:
-            return torch.zeros(scores.shape[:2], dtype=torch.long, device=scores.device)
-        stay = torch.arange(scores.shape[-1], device=scores.device)
-        reached, came = self.begins + scores[:, 0], []
-        for t in range(1, steps):
-            most, where = (reached[:, :, None] + self.transitions).max(1)
-            now = real[:, t, None]
-            came.append(where.where(now, stay))
-            reached = (most + scores[:, t]).where(now, reached)
-        path = [(reached + self.ends).argmax(-1)]
-        for where in reversed(came):
-            path.append(where.gather(1, path[-1][:, None])[:, 0])
-        return torch.stack(path[::-1], 1)
+        a, b, c = self.chain
+        return viterbi(scores, mask, (a, b, c) if rules is None else (a + rules[0], b + rules[1], c + rules[2]))
 
     def _forwards(self, scores: Tensor, real: Tensor) -> list[Tensor]:
         """alpha of every step, each (B, K); a masked step keeps the one before."""
@@ -134,6 +124,26 @@ class CRF(nn.Module):
     def _whole(self, scores: Tensor, after: Tensor) -> Tensor:
         """log Z by beta, (B,)."""
         return (self.begins + scores[:, 0] + after[:, 0]).logsumexp(-1)
+
+
+def viterbi(scores: Tensor, mask: Tensor | None, chain: loops.Chain) -> Tensor:
+    """The tags (B, T) whose scores and transitions have the greatest sum; any where masked."""
+    if loops.runs_here(scores, chain):
+        return loops.best(scores, _sizes(scores, mask), chain)
+    (transitions, begins, ends), real, steps = chain, _real(scores, mask), scores.shape[1]
+    if not steps:
+        return torch.zeros(scores.shape[:2], dtype=torch.long, device=scores.device)
+    stay = torch.arange(scores.shape[-1], device=scores.device)
+    reached, came = begins + scores[:, 0], []
+    for t in range(1, steps):
+        most, where = (reached[:, :, None] + transitions).max(1)
+        now = real[:, t, None]
+        came.append(where.where(now, stay))
+        reached = (most + scores[:, t]).where(now, reached)
+    path = [(reached + ends).argmax(-1)]
+    for where in reversed(came):
+        path.append(where.gather(1, path[-1][:, None])[:, 0])
+    return torch.stack(path[::-1], 1)
 
 
 def _real(scores: Tensor, mask: Tensor | None) -> Tensor:
