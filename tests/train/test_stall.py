@@ -31,6 +31,19 @@ def test_a_level_is_no_overfitting() -> None:
     assert "patience" not in stalled(40, 20, 9, level)
 
 
+@pytest.mark.parametrize(
+    ("by", "measured", "told"),
+    [
+        ("accuracy", {"valid_accuracy": 0.9468}, "(accuracy 94.68 %)"),
+        ("f1", {"valid_macro_f1": 0.8359}, "(F1 83.59 %)"),
+        ("f1", {"valid_spans": {"f1": 0.37}}, "(F1 37.00 %)"),
+    ],
+)
+def test_the_best_is_told_by_what_it_is_the_best(by, measured, told) -> None:
+    level = [{"step": step, "valid_loss": 2.0, **measured} for step in (20, 30, 35, 40)]
+    assert told in stalled(40, 20, 0, level, by)
+
+
 def test_overfitting_is_told_with_what_to_do() -> None:
     train = noisy(3.0, 2.0, 20) + noisy(2.0, 1.0, 20)
     told = stalled(40, 20, 0, lines(train, {20: 2.25, 30: 2.3, 35: 2.35, 40: 2.4}))

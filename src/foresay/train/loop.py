@@ -128,7 +128,8 @@ class Trainer(Steps):
                 f"step {counters.best_step}, which is kept (train.patience={patience})"
             )
         elif counters.stale == AFTER:
-            self.watch.note(stalled(counters.step, counters.best_step, patience, self.metrics.read()))
+            by = self.loop.evaluate.best
+            self.watch.note(stalled(counters.step, counters.best_step, patience, self.metrics.read(), by))
 
     def _stale(self) -> bool:
         patience = self.loop.evaluate.patience

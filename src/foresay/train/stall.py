@@ -6,14 +6,17 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from foresay.train.best import By, cost
+
 AFTER = 3  # evaluations in a row without a new best
 RISE = 0.1  # of validation loss, for a fall of training loss of 1: less is a level
 
 
-def stalled(step: int, best_step: int, patience: int, lines: Sequence[dict[str, Any]]) -> str:
+def stalled(step: int, best_step: int, patience: int, lines: Sequence[dict[str, Any]], by: By = "loss") -> str:
     """The notice, after `AFTER` evaluations without a new best; `lines` are those of `metrics.jsonl`."""
-    valid = {line["step"]: line["valid_loss"] for line in lines if line.get("valid_loss") is not None}
-    best = f" (loss {valid[best_step]:.4f})" if best_step in valid else ""
+    measured = {line["step"]: line for line in lines if line.get("valid_loss") is not None}
+    valid = {at: line["valid_loss"] for at, line in measured.items()}
+    best = f" ({value(measured[best_step], by)})" if best_step in valid else ""
     text = f"step {step}: validation has not improved since step {best_step}{best}; the best weights are kept"
     if not patience:
         text += f"; train.patience={AFTER} would stop by itself"
@@ -30,6 +33,14 @@ def stalled(step: int, best_step: int, patience: int, lines: Sequence[dict[str, 
         f"({valid[best_step]:.4f} to {later[-1]:.4f}): the model overfits; more dropout, more text or a smaller model "
         "help"
     )
+
+
+def value(line: dict[str, Any], by: By) -> str:
+    """What the best is the best by."""
+    if by == "loss":
+        return f"loss {line['valid_loss']:.4f}"
+    found = cost({name.removeprefix("valid_"): one for name, one in line.items()}, by)[0]
+    return f"{'F1' if by == 'f1' else by} {100 * (1 - found):.2f} %"
 
 
 def falling(losses: Sequence[tuple[int, float]], best_step: int) -> tuple[float, float] | None:
