@@ -46,7 +46,8 @@ def variants() -> list[dict[str, Any]]:
         if "writer" in settings:
             seeing = [one for one in described("encoder") if not parts.make("encoder", one).causal]
             kinds = {one["kind"]: one for one in reversed(described("encoder"))}
-            found += [{"kind": name, "encoder": one, "embedding": {"size": 5}} for one in [*seeing, *kinds.values()]]
+            small = {"writer": {"size": 7}, "embedding": {"size": 5}}
+            found += [{"kind": name, "encoder": one, **small} for one in [*seeing, *kinds.values()]]
             both = {"kind": "recurrent", "size": 14, "bidirectional": True}
             found += [
                 {"kind": name, "encoder": both, "writer": one, "embedding": {"size": 5}} for one in described("writer")

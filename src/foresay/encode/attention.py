@@ -99,7 +99,7 @@ class Attention(nn.Module):
         """The heads' means, joined."""
         k, v = k.transpose(1, 2), v.transpose(1, 2)
         grouped = self.groups < self.heads
-        if grouped and q.device.type == "cpu":  # its fast kernel wants as many keys as queries
+        if grouped and not _shares(q, v, seen):
             k, v, grouped = *(t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v)), False
         mixed = F.scaled_dot_product_attention(
             q, k, v, attn_mask=seen.slots, dropout_p=drop, is_causal=seen.slots is None and seen.causal,
@@ -121,6 +121,11 @@ class Attention(nn.Module):
         scores = self.scale * (q @ k.transpose(2, 3))
         found = scores.softmax(-1) if slots is None else scores.masked_fill(~slots, -torch.inf).softmax(-1)
         return found if seen.blind is None else found.masked_fill(seen.blind, 0)
+
+
+def _shares(q: Tensor, v: Tensor, seen: Seen) -> bool:
+    """Whether a fast kernel reads one key for several heads: on a GPU, of equal width and without a mask."""
+    return q.is_cuda and seen.slots is None and q.shape[-1] == v.shape[-1]
 
 
 @dataclass(frozen=True)
