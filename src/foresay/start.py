@@ -166,7 +166,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
         watch.note(note)
     if not hasattr(model, "fit"):
-        check_best(recipe.train.evaluate.best, model)
+        check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
     if there:
         check_same_text(folder, prepared)

@@ -89,6 +89,14 @@ def test_a_label_that_is_held_out_whole_is_told_of() -> None:
     assert found.notes == ("held out: every text with the label 'rare'; it cannot be learnt",)
 
 
+def test_a_header_that_is_read_as_a_text_is_told_of() -> None:
+    rows, how = [(f"w{n}", str(n % 2)) for n in range(40)], LabelReading(columns=[1, 2])
+    notes = prepared(Labels(wrote("t.tsv", rows), share=0.0, read=how)).notes
+    assert len(notes) == 1 and "only line 1 of t.tsv has the label 'label': a header is read as a text" in notes[0]
+    assert not prepared(Labels(wrote("u.tsv", [*rows, ("w", "label")]), share=0.0, read=how)).notes
+    assert not prepared(Labels("t.tsv", share=0.0)).notes
+
+
 @pytest.mark.parametrize(
     ("train", "valid", "message"),
     [

@@ -73,6 +73,10 @@ def test_what_is_not_measured_is_refused(tmp_path, monkeypatch):
     write(Path("tags.conll"), spans=False)
     with pytest.raises(UserError, match=r"train.best=f1, and these tags write no spans; allowed: loss, accuracy"):
         start.train(recipe(best="f1"), out="run", device="cpu", watch=Watch())
+    unmeasured = recipe(best="accuracy")
+    unmeasured["data"]["share"] = 0.0
+    with pytest.raises(UserError, match=r"train.best=accuracy is measured on .* data.share=0 keeps none; .*=loss"):
+        start.train(unmeasured, out="run", device="cpu", watch=Watch())
     Path("text.txt").write_text("some words here\n" * 40)
     made = {
         "task": "language-model",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,12 +41,10 @@ def prepare_labels(
 
     A trained model's vocabulary is used as it is, and its labels (`corpus.known`) are the only ones allowed.
     """
-    prepared = PreparingLabels(corpus, tokens, seed, on_progress, learnt).done(cache)
+    preparing = PreparingLabels(corpus, tokens, seed, on_progress, learnt)
+    prepared = preparing.done(cache)
     assert isinstance(prepared.train, LabelShards)
-    labels = prepared.train.labels
-    never = [name for name, count in zip(labels.names, labels.counts, strict=True) if not count]
-    notes = [f"held out: every text with the label {name!r}; it cannot be learnt" for name in never if not learnt]
-    return replace(prepared, notes=tuple(notes))
+    return prepared if learnt else replace(prepared, notes=tuple(preparing.notes(prepared.train.labels)))
 
 
 class PreparingLabels(Preparing):
@@ -79,6 +77,18 @@ class PreparingLabels(Preparing):
                 else "no label"
             )
             raise UserError(f"{self.found['train'].name} has {only}; give texts of at least two")
+
+    def notes(self, labels: LabelSet) -> Iterator[str]:
+        """Labels that cannot be learnt: all their texts are held out, or a header was read as a text."""
+        numbered = all(isinstance(column, int) for column in self.corpus.read.columns or ("text",))
+        for label, count in zip(labels.names, labels.counts, strict=True):
+            if count == 0:
+                yield f"held out: every text with the label {label!r}; it cannot be learnt"
+            if count <= 1 and numbered and self.lines["train"].get(label) == 1:
+                yield (
+                    f"warning: only line 1 of {self.found['train'].name} has the label {label!r}: a header is read as "
+                    "a text where data.columns has numbers; name the columns in their place, or delete the line"
+                )
 
     def told(self, part: str, row: Labelled) -> bytes:
         line, _, labels = row

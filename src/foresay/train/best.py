@@ -16,14 +16,19 @@ from foresay.models.task import Task
 By = Literal["loss", "accuracy", "f1"]
 
 
-def check_best(by: By, model: Task) -> None:
-    """Refuses what a task does not measure."""
+def check_best(by: By, model: Task, *, measured: bool = True) -> None:
+    """Refuses what a task does not measure, and what is not measured at all, without a validation text."""
     tags = getattr(model, "tags", None)
     allowed = ["loss"] + ["accuracy"] * (model.reads in ("tags", "labels"))
     allowed += ["f1"] * (model.reads == "labels" or (tags is not None and tags.scheme != "none"))
     if by not in allowed:
         why = "these tags write no spans" if model.reads == "tags" else "this task does not measure it"
         raise UserError(f"train.best={by}, and {why}; allowed: {', '.join(allowed)}")
+    if by != "loss" and not measured:
+        raise UserError(
+            f"train.best={by} is measured on a validation text, and data.share=0 keeps none; give data.valid or a "
+            "data.share, or set train.best=loss"
+        )
 
 
 def cost(measured: dict[str, Any], by: By) -> list[float]:
