@@ -9,7 +9,6 @@ import pytest
 
 from foresay import parts
 from foresay.data.label_batches import LabelBatches
-from foresay.data.label_prepare import prepare_labels
 from foresay.data.label_shards import LabelSet, LabelShards
 from foresay.data.labels import LabelReading, Labels
 from foresay.data.prepare import Prepared, prepare
@@ -25,7 +24,7 @@ def wrote(name: str, rows: list[tuple[str, str]]) -> str:
 
 
 def prepared(corpus: Labels, kind: Any = "blanks", **rest: Any) -> Prepared:
-    return prepare_labels(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
+    return prepare(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
 
 
 ROWS = [("a b", "no"), ("c", "yes"), ("b", "yes")]
@@ -77,7 +76,7 @@ def test_a_trained_model_s_words_and_labels_hold() -> None:
     tokens = prepared(Labels(wrote("t.tsv", ROWS), share=0.0)).tokens
     corpus = Labels(wrote("n.tsv", [("a z", "yes")]), share=0.0)
     corpus.known = LabelSet(("no", "yes"), False, (1, 2))
-    found = prepare_labels(corpus, tokens, 1, cache=Path("cache"), learnt=True)
+    found = prepare(corpus, tokens, 1, cache=Path("cache"), learnt=True)
     assert isinstance(found.train, LabelShards)
     assert found.train.numbers.tolist() == [1] and found.train.slice(0, 9).tolist()[1] == UNK and not found.notes
 
@@ -126,7 +125,7 @@ def test_a_text_of_which_no_token_is_left() -> None:
     with pytest.raises(
         UserError, match=r"^t\.tsv: line 3 has a text without tokens; mend it, or take another tokeniser"
     ):
-        prepare_labels(Labels(wrote("t.tsv", [("a", "0"), ("\U0001f600", "1")]), share=0.0), tokens, 1, cache=Path("c"))
+        prepare(Labels(wrote("t.tsv", [("a", "0"), ("\U0001f600", "1")]), share=0.0), tokens, 1, cache=Path("c"))
 
 
 def test_nothing_to_hold_out() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from foresay import parts
-from foresay.data.pair_prepare import PreparingPairs, coverage, prepare_pairs
+from foresay.data.pair_prepare import PreparingPairs, coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
+from foresay.data.prepare import prepare
 from foresay.errors import UserError
 from foresay.text.tokens import UNK
 
@@ -24,7 +25,7 @@ def learnt(tokens) -> set[str]:
 
 
 def prepared(corpus: Pairs, kind: str = "characters", **rest):
-    return prepare_pairs(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
+    return prepare(corpus, parts.make("tokens", kind), 1, cache=Path("cache"), **rest)
 
 
 def test_a_vocabulary_is_learnt_from_train_alone() -> None:
@@ -39,7 +40,7 @@ def test_a_vocabulary_is_learnt_from_train_alone() -> None:
 
 def test_the_caller_s_tokeniser_is_left_alone() -> None:
     tokens = parts.make("tokens", "characters")
-    prepare_pairs(Pairs(wrote("t.tsv", [("a", "x")]), share=0.0), tokens, 1, cache=Path("cache"))
+    prepare(Pairs(wrote("t.tsv", [("a", "x")]), share=0.0), tokens, 1, cache=Path("cache"))
     assert len(tokens) == 5
 
 
@@ -96,12 +97,12 @@ def test_a_text_that_gives_no_tokens_names_its_line() -> None:
     tokens = parts.make("tokens", {"kind": "words", "normalise": {"emoji": "strip"}})
     train = wrote("t.tsv", [("a", "x"), ("b", "\U0001f600")])
     with pytest.raises(UserError, match=r"^t.tsv: line 2 has a target without tokens; mend it, or take another"):
-        prepare_pairs(Pairs(train, share=0.0), tokens, 1, cache=Path("cache"))
+        prepare(Pairs(train, share=0.0), tokens, 1, cache=Path("cache"))
     with pytest.raises(UserError, match=r"^t.tsv: line 2 has a target without tokens"):
-        prepare_pairs(Pairs(train, share=0.5), tokens, 1, cache=Path("cache"))
+        prepare(Pairs(train, share=0.5), tokens, 1, cache=Path("cache"))
     other = Pairs(wrote("a.tsv", [("a", "x")]), valid=wrote("v.tsv", [("\U0001f600", "x")]))
     with pytest.raises(UserError, match=r"^v.tsv: line 1 has a source without tokens"):
-        prepare_pairs(other, tokens, 1, cache=Path("cache"))
+        prepare(other, tokens, 1, cache=Path("cache"))
 
 
 def test_coverage_counts_every_token_once_and_unknown_ones_never() -> None:

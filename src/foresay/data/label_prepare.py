@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +25,6 @@ from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 2
 MOST_NAMED = 12  # labels that an error lists
-
-
-def prepare_labels(
-    corpus: Labels,
-    tokens: Tokens,
-    seed: int,
-    *,
-    cache: Path | None = None,
-    on_progress: Progress | None = None,
-    learnt: bool = False,
-) -> Prepared:
-    """The shards of texts with labels: opened when they are there, else made; with `learnt` for a trained model.
-
-    A trained model's vocabulary is used as it is, and its labels (`corpus.known`) are the only ones allowed.
-    """
-    preparing = PreparingLabels(corpus, tokens, seed, on_progress, learnt)
-    prepared = preparing.done(cache)
-    assert isinstance(prepared.train, LabelShards)
-    return prepared if learnt else replace(prepared, notes=tuple(preparing.notes(prepared.train.labels)))
 
 
 class PreparingLabels(Preparing):
@@ -78,8 +58,10 @@ class PreparingLabels(Preparing):
             )
             raise UserError(f"{self.found['train'].name} has {only}; give texts of at least two")
 
-    def notes(self, labels: LabelSet) -> Iterator[str]:
+    def notes(self, prepared: Prepared) -> Iterator[str]:
         """Labels that cannot be learnt: all their texts are held out, or a header was read as a text."""
+        assert isinstance(prepared.train, LabelShards)
+        labels = prepared.train.labels
         numbered = all(isinstance(column, int) for column in self.corpus.read.columns or ("text",))
         for label, count in zip(labels.names, labels.counts, strict=True):
             if count == 0:

@@ -17,7 +17,7 @@ from foresay.data.decoding import check_encoding
 from foresay.data.label_files import LabelText
 from foresay.data.label_shards import LabelSet
 from foresay.data.made import made_rows
-from foresay.data.rows import PARTS, Rows, file_of
+from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
 from foresay.parts import Share, part
@@ -69,17 +69,7 @@ class Labels(Rows):
         if not read.separator:
             raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
 
-    def find(self, seed: int) -> dict[str, LabelText]:
-        found = {}
-        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
-            opened = self._own(self.train if place is None else place, name, seed)
-            if opened is None and place is not None:
-                opened = self._of_file(file_of(f"data.{name}", place))
-            if opened is not None:
-                found[name] = opened
-        return found
-
-    def _own(self, place: str, name: str, seed: int) -> LabelText | None:
+    def brought(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
             rows = made_rows("labels", place, seed)[name]
@@ -88,9 +78,9 @@ class Labels(Rows):
         if Path(place).expanduser().is_file():
             return None
         files = builtin.known_labels(place)
-        return None if files is None else self._of_file(files[name])
+        return None if files is None else self.of_file(files[name])
 
-    def _of_file(self, path: Path) -> LabelText:
+    def of_file(self, path: Path) -> LabelText:
         form = format_of(path) if self.read.format == "auto" else self.read.format
         if form not in ("jsonl", "csv", "tsv"):
             raise UserError(

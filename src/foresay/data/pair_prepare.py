@@ -12,7 +12,7 @@ from typing import Any
 from foresay import parts
 from foresay.data.pair_files import Pair, PairText
 from foresay.data.pairs import Pairs
-from foresay.data.prepare import SOURCE, Prepared, digest_of
+from foresay.data.prepare import SOURCE, digest_of
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.writer import Again, Progress
@@ -23,19 +23,6 @@ ANSWERS = {
     "lines": "two lines or more without a blank line between them",
     "play": "two speeches or more, each below its NAME:",
 }
-
-
-def prepare_pairs(
-    corpus: Pairs,
-    tokens: Tokens,
-    seed: int,
-    *,
-    cache: Path | None = None,
-    on_progress: Progress | None = None,
-    learnt: bool = False,
-) -> Prepared:
-    """The shards of pairs: opened when they are there, else made; `learnt` uses the vocabularies as they are."""
-    return PreparingPairs(corpus, tokens, seed, on_progress, learnt).done(cache)
 
 
 class PreparingPairs(Preparing):

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
@@ -65,18 +66,8 @@ def prepare(
 
     With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained.
     """
-    if isinstance(corpus, Pairs):
-        from foresay.data.pair_prepare import prepare_pairs
-
-        return prepare_pairs(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
-    if isinstance(corpus, Tags):
-        from foresay.data.tag_prepare import prepare_tags
-
-        return prepare_tags(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
-    if isinstance(corpus, Labels):
-        from foresay.data.label_prepare import prepare_labels
-
-        return prepare_labels(corpus, tokens, seed, cache=cache, on_progress=on_progress, learnt=learnt)
+    if not isinstance(corpus, Corpus):
+        return _preparing(corpus)(corpus, tokens, seed, on_progress, learnt).done(cache)
     tell = on_progress or (lambda stage, fraction: None)
     cache = cache or cache_folder()
     scans = Scans(cache, tell)
@@ -90,6 +81,17 @@ def prepare(
 
     prepared = open_prepared(made_once(cache, _key(corpus, tokens, found, seed, learnt), write))
     return replace(prepared, notes=tuple(_notes(corpus, found, prepared)))
+
+
+def _preparing(corpus: Pairs | Tags | Labels) -> Any:
+    """Who makes shards of such rows; they import this module."""
+    if isinstance(corpus, Pairs):
+        from foresay.data.pair_prepare import PreparingPairs as Found
+    elif isinstance(corpus, Tags):
+        from foresay.data.tag_prepare import PreparingTags as Found
+    else:
+        from foresay.data.label_prepare import PreparingLabels as Found
+    return Found
 
 
 def open_prepared(folder: Path) -> Prepared:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,12 @@ class Preparing:
 
     def done(self, cache: Path | None = None) -> Prepared:
         """The shards: opened when they are there, else made."""
-        return open_prepared(made_once(cache or cache_folder(), self.key(), self.write))
+        prepared = open_prepared(made_once(cache or cache_folder(), self.key(), self.write))
+        return prepared if self.learnt else replace(prepared, notes=tuple(self.notes(prepared)))
+
+    def notes(self, prepared: Prepared) -> Iterator[str]:
+        """What the user should know before anything is learnt from it."""
+        yield from ()
 
     def told(self, part: str, row: Any) -> bytes:
         """What stands for a row in the hash of its part."""

@@ -21,10 +21,27 @@ class Rows:
 
     unit = "line"
     train: Any
+    valid: Any
+    test: Any
     share: float
 
     def find(self, seed: int) -> dict[str, Any]:
         """The texts of train and, where they are given or brought along, of valid and test."""
+        found = {}
+        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
+            opened = self.brought(self.train if place is None else place, name, seed)
+            if opened is None and place is not None:
+                opened = self.of_file(file_of(f"data.{name}", place))
+            if opened is not None:
+                found[name] = opened
+        return found
+
+    def brought(self, place: str, name: str, seed: int) -> Any:
+        """The part `name` of a place that brings several; None where it brings none."""
+        raise AssertionError
+
+    def of_file(self, path: Path) -> Any:
+        """The text of a file that a setting names."""
         raise AssertionError
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from foresay.data.prepare import Prepared
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.strange import StrangeWriter
@@ -23,19 +22,6 @@ from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
 FORMAT = 2
-
-
-def prepare_tags(
-    corpus: Tags,
-    tokens: Tokens,
-    seed: int,
-    *,
-    cache: Path | None = None,
-    on_progress: Progress | None = None,
-    learnt: bool = False,
-) -> Prepared:
-    """The shards of tagged words: opened when they are there, else made; `learnt` uses the vocabulary as it is."""
-    return PreparingTags(corpus, tokens, seed, on_progress, learnt).done(cache)
 
 
 class PreparingTags(Preparing):

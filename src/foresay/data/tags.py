@@ -14,7 +14,7 @@ from typing import Literal
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
 from foresay.data.made import made_rows
-from foresay.data.rows import PARTS, Rows, file_of
+from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source
 from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
 from foresay.data.tag_files import CONLLU, Format, Tagged, TagText
@@ -61,22 +61,12 @@ class Tags(Rows):
         if read.scheme == "none" and read.rewrite is not None:
             raise UserError(f"data.scheme=none has no spans, and data.rewrite={read.rewrite}; leave one of them out")
 
-    def find(self, seed: int) -> dict[str, TagText]:
-        found = {}
-        for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
-            opened = self._own(self.train if place is None else place, name, seed)
-            if opened is None and place is not None:
-                opened = self._text(file_of(f"data.{name}", place))
-            if opened is not None:
-                found[name] = opened
-        return found
-
-    def _own(self, place: str, name: str, seed: int) -> TagText | None:
+    def brought(self, place: str, name: str, seed: int) -> TagText | None:
         """A part of a place that brings several; None where it brings none."""
         if place.startswith(builtin.PREFIX):
             return TagText(Source(f"{place} ({name})"), "columns", made=made_rows("tags", place, seed)[name])
         files = None if Path(place).expanduser().is_file() else builtin.known_tags(place)
-        return None if files is None else self._text(files[name], KNOWN)
+        return None if files is None else self.of_file(files[name], KNOWN)
 
     def learn(self, found: dict[str, TagText]) -> TagSet:
         """The set of tags: the one given, or that of train; every sentence of every part is held to it."""
@@ -117,7 +107,7 @@ class Tags(Rows):
             return sentence
         return sentence._replace(tags=rewritten(sentence.tags, tags.scheme))
 
-    def _text(self, path: Path, usual: tuple[int, int] | None = None) -> TagText:
+    def of_file(self, path: Path, usual: tuple[int, int] | None = None) -> TagText:
         read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
         by_name: list[Format] = [_ENDINGS[end] for end in path.suffixes if end in _ENDINGS]
         form = self.read.format if self.read.format != "auto" else by_name[0] if by_name else "columns"
