@@ -12,7 +12,8 @@ import pytest
 
 from foresay import cli, start
 from foresay.errors import UserError
-from foresay.run import Run, load
+from foresay.loading import load
+from foresay.run import Run
 from foresay.study.moved import moved_by
 from foresay.train.progress import Watch
 

@@ -16,7 +16,8 @@ import yaml
 from foresay import __version__, cli, start
 from foresay import recipe as recipes
 from foresay.errors import UserError
-from foresay.run import Run, load
+from foresay.loading import load
+from foresay.run import Run
 from foresay.train.loop import Interrupted
 from tests.commands import Commands
 from tests.forks import Forks

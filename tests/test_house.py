@@ -43,6 +43,7 @@ ORDER += [
     "classify",
     "represent",
     "run",
+    "loading",
     "building",
     "checks",
     "start",

@@ -20,7 +20,7 @@ from foresay.data.brackets import brackets
 from foresay.data.headings import headings
 from foresay.data.phonemes import phonemes
 from foresay.data.questions import questions
-from foresay.run import PairRun
+from foresay.loading import PairRun
 from foresay.text.tokens import STOP, Tokens
 from foresay.train.progress import Watch
 

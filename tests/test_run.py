@@ -15,7 +15,8 @@ import foresay
 from foresay import start
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
-from foresay.run import PIECE, Run, Scored, load, pick_device
+from foresay.loading import load, pick_device
+from foresay.run import PIECE, Run, Scored
 from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 from tests.train.stopping import train_to

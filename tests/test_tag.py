@@ -14,7 +14,7 @@ import foresay
 from foresay import start
 from foresay.data.spans import Span, first_broken
 from foresay.errors import UserError
-from foresay.run import TagRun, load
+from foresay.loading import TagRun, load
 from foresay.train.progress import Watch
 
 NAMES = ["Anna", "Bob", "Carl Maria", "Dora"]

@@ -9,7 +9,7 @@ import pytest
 
 from foresay import start
 from foresay.data.made import made_rows
-from foresay.run import TagRun
+from foresay.loading import TagRun
 from foresay.train.progress import Watch
 
 SHORT = ["train.evaluate.every=1000", "train.save.every=1000", "train.schedule.warmup=5"]

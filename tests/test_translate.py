@@ -15,7 +15,7 @@ from foresay import recipe, start
 from foresay.decode.beam import Beam
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
-from foresay.run import PairRun, load
+from foresay.loading import PairRun, load
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from foresay.decode.sample import Greedy, Sample
     from foresay.encode.cells.cell import Cell, stage
     from foresay.errors import UserError
+    from foresay.loading import load
     from foresay.ready import prepare
-    from foresay.run import Run, Scored, load
+    from foresay.run import Run, Scored
     from foresay.start import train
     from foresay.study.compare import compare
     from foresay.study.mix import mix
@@ -57,12 +58,12 @@ _HOMES = {
     "Greedy": "foresay.decode.sample",
     "Sample": "foresay.decode.sample",
     "Run": "foresay.run",
-    "Scored": "foresay.run",
+    "Scored": "foresay.results",
     "UserError": "foresay.errors",
     "WordVectors": "foresay.vectors.word_vectors",
     "compare": "foresay.study.compare",
     "find_rate": "foresay.study.rate",
-    "load": "foresay.run",
+    "load": "foresay.loading",
     "mix": "foresay.study.mix",
     "prepare": "foresay.ready",
     "stage": "foresay.encode.cells.cell",

@@ -12,9 +12,9 @@ from foresay import own, parts
 from foresay.embed.elmo import Elmo
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
+from foresay.loading import forget_vectors
 from foresay.models.task import Task
 from foresay.recipe import Recipe
-from foresay.run import forget_vectors
 from foresay.text.tokens import SPECIALS
 from foresay.train.board import check_tensorboard
 

@@ -21,7 +21,7 @@ from foresay.text.tokens import Tokens
 
 
 class Representing:
-    """The part of a run that knows of vectors; run.py joins it with the rest."""
+    """The part of a run that knows of vectors; loading.py joins it with the rest."""
 
     tokens: Tokens
     model: Any

@@ -18,10 +18,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foresay.classify import Classifying
-from foresay.data.label_shards import LabelSet
-from foresay.data.prepare import SOURCE
-from foresay.data.tag_set import open_tags
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected, Corrector
@@ -30,28 +26,17 @@ from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Limits, Search
-from foresay.embed.elmo import FOLDER as ELMO
-from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State
 from foresay.errors import UserError
-from foresay.extras import MissingLibrary
 from foresay.measuring import Measuring
-from foresay.models.bilm import BiLM
-from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
-from foresay.models.tagging import Tagging
 from foresay.models.task import Task
-from foresay.own import CodeError
 from foresay.parts import Amount, Count, fits, make
 from foresay.recipe import Recipe
-from foresay.represent import Representing
 from foresay.results import Scored, Written
-from foresay.tag import TagUsing
 from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
-from foresay.train import checkpoint
 from foresay.train.evaluate import perplexity
-from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
-from foresay.translate import Length, Number, Translating, texts_of
+from foresay.translate import Length, Number
 
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
@@ -307,152 +292,8 @@ class Run(Measuring):
         return {"tokens": self.tokens.pieces([START, *ids]), **{name: value[0] for name, value in found.items()}}
 
 
-class PairRun(Translating, Run):
-    """A run whose model writes from a source: `translate`, `search`, `align`; `score` takes pairs."""
-
-    def score(self, texts: Any) -> list[Scored]:
-        """-log P(target | source) of each (source, target), and of each token of the target."""
-        pairs = [texts] if isinstance(texts, tuple) else list(texts) if isinstance(texts, Sequence) else [texts]
-        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
-            raise UserError("texts; allowed: pairs, (source, target), as this run writes a target from a source")
-        return [Scored(target, *self.log_probs(source, target)) for source, target in pairs]
-
-    def generate(
-        self,
-        prompt: str | Sequence[str] = "",
-        *,
-        length: int | None = None,
-        number: int = 1,
-        temperature: float = 0.0,
-        decoder: Decoder | None = None,
-        seed: int = 1,
-        stop: str | Sequence[str] = (),
-        on_text: Any = None,
-    ) -> list[str]:
-        """`number` texts for each source, greedily (temperature 0) or by sampling; `translate` searches."""
-        if stop or on_text:
-            raise UserError(f"{'stop' if stop else 'on_text'} is for texts without an end; this run ends its own")
-        return self.write(prompt, length=length, number=number, temperature=temperature, decoder=decoder, seed=seed)
-
-    def search(
-        self,
-        prompts: str | Sequence[str] = "",
-        *,
-        length: int | None = None,
-        search: Search | None = None,
-        least: int = 0,
-        banned: Sequence[str] = (),
-        required: Sequence[str] = (),
-        fuse: Sequence[tuple[Run, float]] = (),
-        trail: Trail | None = None,
-    ) -> list[list[Written]]:
-        """The best texts for each source, best first; settings as of any run."""
-        banned, required = texts_of(banned, "banned"), texts_of(required, "required")
-        found = self.find(
-            texts_of(prompts, "prompts"),
-            length=length,
-            search=search,
-            least=least,
-            banned=[self._token(one, "banned") for one in banned],
-            required=[self._token(one, "required") for one in required],
-            beside=[(self._beside(other), weight) for other, weight in fuse],
-            trail=trail,
-        )
-        return [
-            [Written(self.tokens.decode(one.ids), self.tokens.pieces(one.ids), one) for one in best] for best in found
-        ]
-
-    def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:
-        raise UserError("this run writes from a source; use run.search(source), or run.model.begin(1, ids) and step")
-
-    def correct(self, *_: Any, **__: Any) -> list[Corrected]:
-        raise UserError("this run writes from a source, and correcting needs P of a text; use a language model")
-
-
-class TwoWayRun(Representing, Run):
-    """A run whose model reads both ways: `embed` too."""
-
-
-class TagRun(TagUsing, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
-    """A run whose model tags words: `predict`, `evaluate`."""
-
-
-class LabelRun(Classifying, Run):  # pyright: ignore[reportIncompatibleMethodOverride]
-    """A run whose model gives labels to texts: `predict`, `evaluate`; nothing else that a run does."""
-
-
 def list_of(texts: Any) -> Any:
     """A text by itself as a list of one."""
     if isinstance(texts, str):
         return [texts]
     return list(texts) if isinstance(texts, Sequence) else texts
-
-
-def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
-    """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
-
-    A run that brings code along (`code/`) is loaded with `trust=True`: its code is run.
-    """
-    folder = Path(path)
-    config = read_config(folder)
-    recipe = _recipe_of(folder, trust)
-    model: Task = recipe.task
-    forget_vectors(model)  # the saved weights hold what was read from there
-    for module in model.modules():
-        if isinstance(module, Elmo):
-            module.place = folder / ELMO
-    if getattr(recipe.data, "source_tokens", None) is not None:
-        model.source_vocabulary = len(recipe.data.source_tokens)
-    if isinstance(model, Tagging):
-        model.tags = open_tags(folder)
-    if isinstance(model, Labelling):
-        model.learn_labels(LabelSet.read(folder))
-    model.build(len(recipe.tokens))
-    tensors, source = read_model(folder, config), folder / MODEL
-    if tensors is None:
-        found = checkpoint.newest(folder / "checkpoints", lambda _: None)
-        if found is None:
-            raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
-        tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
-    model.restore(tensors, str(source))
-    usual = TwoWayRun if isinstance(model, BiLM) else Run
-    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
-    return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
-
-
-def forget_vectors(model: Task) -> None:
-    """Lets every table of a model begin at random, without reading the vectors it names."""
-    for module in model.modules():
-        if getattr(module, "pretrained", None):
-            module.pretrained = None  # pyright: ignore[reportArgumentType]
-
-
-def _recipe_of(folder: Path, trust: bool) -> Recipe:
-    """The recipe of a run, its tokeniser loaded."""
-    path = folder / "recipe.yaml"
-    if not path.is_file():
-        raise UserError(f"{path} is missing; copy it back")
-    try:
-        recipe = read_recipe(folder, trust=trust)
-        if getattr(recipe.data, "source_tokens", None) is not None:
-            recipe.data.source_tokens.load(folder / SOURCE)
-        recipe.tokens.load(folder)  # its files are whole (read_config): what does not fit them is the recipe
-        return recipe
-    except (MissingLibrary, CodeError):
-        raise
-    except UserError as error:
-        raise UserError(f"{path} is damaged or not of this run: {error}") from None
-
-
-def pick_device(name: str | None) -> torch.device:
-    """The device asked for, or the GPU when there is one."""
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0]
-        reason = "there is no such one" if reason.startswith("Expected one of") else reason  # twenty names follow
-        raise UserError(f"device={name!r} cannot be used: {reason}; allowed: cpu, cuda where there is one") from None
-    return device

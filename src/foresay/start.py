@@ -30,11 +30,12 @@ from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
 from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
+from foresay.loading import load, pick_device
 from foresay.models.classifier import Classifier
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
-from foresay.run import Run, load, pick_device
+from foresay.run import Run
 from foresay.train import folder as folders
 from foresay.train.best import check_best
 from foresay.train.board import Board, check_tensorboard

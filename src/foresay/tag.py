@@ -47,7 +47,7 @@ class Predicted:
 
 
 class TagUsing(Measuring):
-    """The part of a run that knows of tags; run.py joins it with the rest."""
+    """The part of a run that knows of tags; loading.py joins it with the rest."""
 
     @property
     def _task(self) -> Tagging:

@@ -79,7 +79,7 @@ class Judged:
 
 
 class Translating(Measuring):
-    """The part of a run that knows of sources; run.py joins it with the rest."""
+    """The part of a run that knows of sources; loading.py joins it with the rest."""
 
     @property
     def source_tokens(self) -> Tokens:

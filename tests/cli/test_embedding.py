@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 from foresay import start
 from foresay.data.batch import Batch
-from foresay.run import load
+from foresay.loading import load
 from foresay.text.tokens import UNK
 from foresay.text.word_bytes import numbered
 from foresay.train.progress import Watch

@@ -12,7 +12,7 @@ import torch
 from foresay import run as runs
 from foresay import start
 from foresay.errors import UserError
-from foresay.run import load
+from foresay.loading import load
 from foresay.study import compare, mix
 from foresay.train.progress import Watch
 from tests.commands import Commands

@@ -11,7 +11,7 @@ from foresay.data.batch import Batch
 from foresay.embed.characters import Characters
 from foresay.errors import UserError
 from foresay.kernels.switch import as_graph
-from foresay.run import load
+from foresay.loading import load
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_bytes import numbered
 from foresay.train.progress import Watch

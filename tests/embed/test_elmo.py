@@ -16,7 +16,7 @@ from foresay.data.batch import Batch
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import Elmo
 from foresay.errors import UserError
-from foresay.run import load
+from foresay.loading import load
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_bytes import numbered
 from foresay.train.progress import Watch

@@ -14,7 +14,7 @@ from foresay.decode.sample import Greedy
 from foresay.decode.search import NEVER, Limits
 from foresay.errors import UserError
 from foresay.export import gpt2
-from foresay.run import load
+from foresay.loading import load
 from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 from tests.commands import Commands

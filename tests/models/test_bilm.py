@@ -12,7 +12,7 @@ from torch import Tensor
 from foresay import parts, start
 from foresay.data.batch import Batch
 from foresay.errors import UserError
-from foresay.run import load
+from foresay.loading import load
 from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 

@@ -11,7 +11,7 @@ import torch
 
 from foresay import start
 from foresay.errors import UserError
-from foresay.run import load
+from foresay.loading import load
 from foresay.study import attention_map
 from foresay.study.attention_map import attention_of
 from foresay.text.tokens import START, STOP

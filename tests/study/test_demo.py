@@ -11,7 +11,7 @@ import yaml
 from rich.text import Text
 
 from foresay import recipe
-from foresay.run import PairRun
+from foresay.loading import PairRun
 from foresay.study import demo
 
 

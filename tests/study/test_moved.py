@@ -13,7 +13,7 @@ import torch
 from foresay import start
 from foresay.data.batch import Batch
 from foresay.errors import UserError
-from foresay.run import load
+from foresay.loading import load
 from foresay.study.moved import Moved, moved_by, page
 from foresay.train.progress import Watch
 

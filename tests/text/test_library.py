@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from foresay import run
+from foresay import loading
 from foresay.errors import UserError
 from foresay.text.library import versions
 from foresay.text.saved import open_tokens
@@ -50,7 +50,9 @@ def test_a_library_that_is_not_there_says_how_to_get_it(folder, monkeypatch):
 def test_a_library_that_is_not_there_is_no_damage_of_the_recipe(folder, monkeypatch):
     recipe = {"task": "ngram", "data": {"train": "x.txt"}, "tokens": {"kind": "words", "stem": "snowball"}}
     (folder / "recipe.yaml").write_text(json.dumps(recipe))
-    assert run._recipe_of(folder, False).tokens.encode("runs").tolist() == open_tokens(folder).encode("runs").tolist()
+    assert (
+        loading._recipe_of(folder, False).tokens.encode("runs").tolist() == open_tokens(folder).encode("runs").tolist()
+    )
     monkeypatch.setitem(__import__("sys").modules, "snowballstemmer", None)
     with pytest.raises(UserError, match=r"^stem snowball needs the library snowballstemmer .*foresay\[words\]"):
-        run._recipe_of(folder, False)
+        loading._recipe_of(folder, False)

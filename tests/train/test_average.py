@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
 from foresay import start
-from foresay.run import load
+from foresay.loading import load
 from foresay.train import loop as loops
 from foresay.train.average import Average, Averages, Ema, NtAsgd, Swa
 from foresay.train.checkpoint import load_checkpoint

@@ -74,7 +74,7 @@ def _piped() -> str:
 
 
 def load_run(run: Path, device: str | None, trust: bool) -> Run:
-    from foresay.run import load
+    from foresay.loading import load
 
     return load(run, device, trust=trust)
 

@@ -19,7 +19,8 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
-from foresay.run import PairRun, Run
+from foresay.loading import PairRun
+from foresay.run import Run
 from foresay.study import pictures
 from foresay.study.visible import visible
 from foresay.text.tokens import START

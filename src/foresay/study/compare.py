@@ -17,7 +17,7 @@ from foresay import recipe as recipes
 from foresay import start
 from foresay.checks import check
 from foresay.errors import UserError
-from foresay.run import pick_device
+from foresay.loading import pick_device
 from foresay.train.folder import next_free
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import draw_curves, read_results

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from foresay import recipe, start
-from foresay.run import load
+from foresay.loading import load
 from foresay.study import alignment
 from foresay.study.compare import compare, table
 from foresay.study.surprise import surprise

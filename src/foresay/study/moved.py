@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from foresay.errors import UserError
+from foresay.loading import LabelRun
 from foresay.models.classifier import Classifier
-from foresay.run import LabelRun
 from foresay.study import pictures
 from foresay.study.visible import visible
 from foresay.train.aside import write_file

@@ -27,7 +27,7 @@ from foresay.building import build
 from foresay.data.loader import Loader
 from foresay.data.prepare import prepare
 from foresay.errors import UserError
-from foresay.run import pick_device
+from foresay.loading import pick_device
 from foresay.train.folder import next_free
 from foresay.train.loop import Trainer
 from foresay.train.progress import Watch, watch_for

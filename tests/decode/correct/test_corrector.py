@@ -17,8 +17,9 @@ from foresay.decode.correct.pairs import Pair
 from foresay.decode.correct.scorer import Scorer
 from foresay.decode.correct.usual import default_noise
 from foresay.errors import UserError
+from foresay.loading import load
 from foresay.models.mixture import Mixture
-from foresay.run import Run, load
+from foresay.run import Run
 from foresay.train.progress import Watch
 from tests.decode.correct.conftest import SmallRun
 

@@ -19,7 +19,8 @@ from foresay.decode.correct.garble import garble, sentences
 from foresay.decode.correct.listed import Listed
 from foresay.decode.correct.measure import Judged, measure, places
 from foresay.decode.correct.pairs import Pair, read_pairs
-from foresay.run import Run, load
+from foresay.loading import load
+from foresay.run import Run
 from foresay.start import train
 from foresay.study.claims.claim import Figure, Result, Verdict, claim, interval
 from foresay.study.claims.words_picture import LOOKS, plain, sheet

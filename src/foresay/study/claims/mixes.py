@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.embed.mix import How, Mix
-from foresay.run import load
+from foresay.loading import load
 from foresay.study.claims import bars
 from foresay.study.claims.claim import Figure, Result, Verdict, claim
 from foresay.study.claims.made_language import EITHER, Language, learn_bilm
