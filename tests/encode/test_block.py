@@ -95,3 +95,10 @@ def test_what_is_added_to_the_stream_begins_smaller():
     for denses, deviation in ((small, 0.02 / 4), (usual, 0.02)):
         for dense in denses:
             assert dense.weight.std().item() == pytest.approx(deviation, rel=0.05) and not dense.bias.any()
+
+
+def test_rms_of_half_precision_is_that_of_its_weights():
+    norm, x = Form(norm="rms").new_norm(4), torch.randn(3, 4).bfloat16()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = norm(x)  # torch's own rms norm warns, which is an error here
+    torch.testing.assert_close(found, norm(x.float()), rtol=0, atol=0)

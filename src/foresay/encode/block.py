@@ -38,6 +38,13 @@ ACT: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+class RMSNorm(nn.RMSNorm):
+    """In the precision of its weights, as torch runs LayerNorm under autocast; it would warn here, and be slow."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.to(self.weight.dtype))
+
+
 @dataclass(frozen=True)
 class Form:
     """What a block is made of."""
@@ -50,7 +57,7 @@ class Form:
     bias: bool = True
 
     def new_norm(self, size: int) -> nn.Module:
-        return nn.LayerNorm(size, bias=self.bias) if self.norm == "layer" else nn.RMSNorm(size, eps=1e-5)
+        return nn.LayerNorm(size, bias=self.bias) if self.norm == "layer" else RMSNorm(size, eps=1e-5)
 
 
 class Memory(NamedTuple):
