@@ -48,7 +48,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         )
     runs = sorted({module.run for module in recipe.task.modules() if isinstance(module, Elmo)})
     if len(runs) > 1:
-        raise UserError(f"embedding=elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
+        raise UserError(f"elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared

@@ -92,7 +92,7 @@ class Elmo(Embedding):
 
     def forward(self, batch: Batch) -> Tensor:
         if batch.starts is not None:
-            raise UserError("embedding=elmo reads one text a row, and rows are packed; set train.batches=buckets")
+            raise UserError("elmo reads one text a row, and rows are packed; set train.batches=buckets")
         thawed = self._thawed()
         if self.training and isinstance(self.thaw, list):
             self._let_learn(thawed)
@@ -131,9 +131,9 @@ class Elmo(Embedding):
 
     def _check_thaw(self, thaw: list[int]) -> None:
         layers = len(self._layers())
-        if len(thaw) > layers or sorted(thaw) != thaw:
+        if not 0 < len(thaw) <= layers or sorted(thaw) != thaw:
             raise UserError(
-                f"embedding.thaw={thaw}; allowed: true, false, or at most {layers} rising numbers of batches, for the "
+                f"elmo: thaw={thaw}; allowed: true, false, or one to {layers} rising numbers of batches, for the "
                 f"top layer first and last for the word vectors of {self.run}: e.g. {[200 * n for n in range(layers)]}"
             )
 
@@ -162,7 +162,7 @@ class Elmo(Embedding):
         path = self.folder / WEIGHTS
         if not path.is_file():
             if self.place is None:
-                raise UserError(f"embedding.run={self.run!r} has no {WEIGHTS}; train it to its end first")
+                raise UserError(f"elmo: run={self.run!r} has no {WEIGHTS}; train it to its end first")
             return
         try:
             tensors = load_file(path)
@@ -178,12 +178,12 @@ class Elmo(Embedding):
 def read(folder: Path, run: str) -> Any:
     """The recipe of a run of task bilm, its tokens loaded."""
     if not (folder / "recipe.yaml").is_file():
-        raise UserError(f"embedding.run={run!r} is no run; give the folder of a trained bilm: foresay train elmo")
+        raise UserError(f"elmo: run={run!r} is no run; give the folder of a trained bilm: foresay train elmo")
     if (folder / "code").is_dir():
-        raise UserError(f"embedding.run={run!r} brings code of its own, which is not run here; train one without")
+        raise UserError(f"elmo: run={run!r} brings code of its own, which is not run here; train one without")
     recipe = recipes.complete(recipes.read(folder / "recipe.yaml"))
     if recipe.task.part_name != "bilm":
-        raise UserError(f"embedding.run={run!r} is of task {recipe.task.part_name}; allowed: a run of task bilm")
+        raise UserError(f"elmo: run={run!r} is of task {recipe.task.part_name}; allowed: a run of task bilm")
     recipe.tokens.load(folder)
     return recipe
 

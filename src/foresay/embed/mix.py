@@ -34,12 +34,12 @@ class Mix(nn.Module):
             return
         if len(set(widths)) > 1:
             raise UserError(
-                f"embedding.mix={how} adds layers, and they are {', '.join(map(str, widths))} wide; set mix=joined, or "
+                f"elmo: mix={how} adds layers, and they are {', '.join(map(str, widths))} wide; set mix=joined, or "
                 "train a bilm whose embedding is as wide as its encoder"
             )
         if isinstance(how, list) and len(how) != len(widths):
             raise UserError(
-                f"embedding.mix={how} has {len(how)} weights; allowed: {len(widths)}, one for the word's own vector "
+                f"elmo: mix={how} has {len(how)} weights; allowed: {len(widths)}, one for the word's own vector "
                 "and one for each layer"
             )
         self.width = widths[0]
