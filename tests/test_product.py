@@ -104,7 +104,7 @@ def refusal(task: str, row: Row) -> str | None:
     if "batches" not in row:
         return None
     masked = not parts.find("task", task).one_way
-    if "pool" in row and row["pool"]["kind"] == "ends" and made("encoder", json.dumps(row["encoder"])).causal:
+    if "pool" in row and row["pool"]["kind"] == "ends" and not made("encoder", json.dumps(row["encoder"])).halves:
         return "pool=ends takes the last step of one direction"
     if "encoder" in row and reads(task) == "text" and made("encoder", json.dumps(row["encoder"])).causal == masked:
         return "predicts from both sides" if masked else "would see the answer"

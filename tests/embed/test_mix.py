@@ -48,5 +48,7 @@ def test_what_cannot_be_mixed_is_refused():
         UserError, match=r"mix=\[1.0\] has 1 weights; allowed: 3, one for the word's own vector and one"
     ):
         Mix([1.0], WIDTHS)
+    with pytest.raises(UserError, match=r"mix=\[1.0, nan, 0.0\]; allowed: finite numbers"):
+        Mix([1.0, float("nan"), 0.0], WIDTHS)
     with pytest.raises(UserError, match=r"mix=learnt adds layers, and they are 4, 2 wide; set mix=joined"):
         Mix("learnt", [4, 2])

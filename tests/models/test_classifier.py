@@ -72,8 +72,13 @@ def test_learns_a_batch_by_heart(over):
     [
         (
             {"pool": "ends"},
-            "pool=ends takes the last step of one direction .* set encoder.bidirectional=true, or pool=last",
+            "pool=ends takes the last step of one direction .* set encoder=recurrent encoder.bidirectional=true, or",
         ),
+        (
+            {"pool": "ends", "encoder": {"kind": "transformer", "size": 8, "heads": 2, "causal": False}},
+            "pool=ends takes the last step of one direction",
+        ),
+        ({"pool": "ends", "encoder": {"kind": "convolution", "kernels": [[1, 4]]}}, "pool=ends takes the last step"),
         ({"pool": "ends", "encoder": None}, "pool=ends takes"),
         ({"pool": "ends", "beside": "lookup"}, "pool=ends takes halves of the encoder's vectors, and beside joins"),
         (

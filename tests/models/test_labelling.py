@@ -62,7 +62,8 @@ def test_weights_stay_with_the_tensors():
     ("weights", "message"),
     [
         ({"yse": 2.0}, "weights has 'yse', which is no label; allowed: no, yes; did you mean 'yes'"),
-        ({"yes": 0.0}, "weights: 'yes' weighs 0; allowed: numbers > 0"),
+        ({"yes": 0.0}, "weights: 'yes' weighs 0; allowed: finite numbers > 0"),
+        ({"yes": float("inf")}, "weights: 'yes' weighs inf; allowed: finite numbers > 0"),
     ],
 )
 def test_weights_that_cannot_be(weights, message):

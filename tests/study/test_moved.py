@@ -53,6 +53,28 @@ def test_of_averaged_vectors_by_formula(folder):
     assert other.shares == pytest.approx([-share for share in found.shares])
 
 
+def test_vectors_beside_count_and_unknown_words_keep_their_spelling(folder):
+    """z = [mean x; mean x'] W + b: word t has a third of w . [x_t; x'_t]."""
+    recipe = {
+        "task": "classifier",
+        "tokens": "blanks",
+        "embedding": {"kind": "lookup", "size": 3},
+        "beside": {"kind": "lookup", "size": 2},
+        "encoder": None,
+        "pool": "mean",
+        "train": TRAIN,
+        "data": {"kind": "labels", "train": str(folder / "two.tsv")},
+    }
+    start.train(recipe, out=folder / "beside", device="cpu", watch=Watch())
+    run: Any = load(folder / "beside", "cpu")
+    found = moved_by(run, "a zebu c", "good")
+    w = run.model.classes.weight[1] - run.model.classes.weight[0]
+    batch = run.batch_of("a zebu c")
+    x = torch.cat([run.model.embedding(batch), run.model.beside(batch)], 2)[0]
+    assert found.shares == pytest.approx((x @ w / 3).tolist(), rel=1e-5)
+    assert found.tokens == ["a", "zebu", "c"]
+
+
 def test_of_an_encoder_by_a_small_change(folder):
     """Each word's vector made longer by a thousandth moves s by a thousandth of its share."""
     run: Any = load(folder / "rnn", "cpu")
@@ -64,7 +86,7 @@ def test_of_an_encoder_by_a_small_change(folder):
 
     @torch.no_grad()
     def odds(vectors: torch.Tensor) -> float:
-        p = float(run.model.read(vectors, Batch()).softmax(1)[0, at])
+        p = float(run.model.read([vectors]).softmax(1)[0, at])
         return math.log(p / (1 - p))
 
     for t, share in enumerate(found.shares):

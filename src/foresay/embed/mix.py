@@ -10,6 +10,7 @@ h_0, h_1, ... each (B, T, D), h_0 = [x; x] -> v (B, T, D); joined (B, T, D_0 / 2
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -37,6 +38,8 @@ class Mix(nn.Module):
                 f"elmo: mix={how} adds layers, and they are {', '.join(map(str, widths))} wide; set mix=joined, or "
                 "train a bilm whose embedding is as wide as its encoder"
             )
+        if isinstance(how, list) and not all(map(math.isfinite, how)):
+            raise UserError(f"elmo: mix={how}; allowed: finite numbers")
         if isinstance(how, list) and len(how) != len(widths):
             raise UserError(
                 f"elmo: mix={how} has {len(how)} weights; allowed: {len(widths)}, one for the word's own vector "

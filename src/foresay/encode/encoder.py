@@ -25,6 +25,7 @@ class Encoder(Part, nn.Module):
 
     part_kind = "encoder"
     causal = True  # only causal encoders chunk
+    halves = False  # True: half of its features read forwards, half backwards
     grows = False  # True: the state grows with every step, as a cache without a window does
     longest: int | None = None  # the most steps it has positions for; None: any number
     width: int  # H, known after build

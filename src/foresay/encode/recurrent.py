@@ -59,7 +59,7 @@ class Recurrent(Encoder):
         initial.check()
         self.size = self.width = size
         self.dropout, self.locked, self.initial = dropout, between.locked, initial
-        self.bidirectional, self.causal = bidirectional, not bidirectional
+        self.bidirectional, self.halves, self.causal = bidirectional, bidirectional, not bidirectional
         self.forwards = cast("list[Cell]", nn.ModuleList(anew(one) for one in each))
         self.backwards = cast("list[Cell]", nn.ModuleList(anew(one) for one in each if bidirectional))
         self.wiring = Wiring(between.wiring, len(each))

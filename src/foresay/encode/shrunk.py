@@ -45,7 +45,7 @@ class Shrunk(Encoder):
         super().__init__()
         self.inner, self.by, self.how = cast("Encoder", anew(encoder)), by, how
         self.longest = None if self.inner.longest is None else self.inner.longest * by
-        self.grows = self.inner.grows
+        self.grows, self.halves = self.inner.grows, self.inner.halves
 
     def build(self, in_width: int) -> None:
         self.inner.build(in_width)

@@ -23,6 +23,7 @@ class Stack(Encoder):
         super().__init__()
         self.parts = cast("list[Encoder]", nn.ModuleList(anew(layer) for layer in layers))
         self.causal = all(layer.causal for layer in self.parts)
+        self.halves = self.parts[-1].halves
         self.longest = min((layer.longest for layer in self.parts if layer.longest is not None), default=None)
         self.grows = any(layer.grows for layer in self.parts)
 

@@ -62,10 +62,10 @@ class Classifier(Labelling):
                 "pool=ends takes halves of the encoder's vectors, and beside joins others to them; set pool=max, mean "
                 "or attention, or join what beside has to the embedding"
             )
-        if pool.part_name == "ends" and (encoder is None or encoder.causal):
+        if pool.part_name == "ends" and (encoder is None or not encoder.halves):
             raise UserError(
-                "pool=ends takes the last step of one direction and the first of the other, and this encoder has one; "
-                "set encoder.bidirectional=true, or pool=last"
+                "pool=ends takes the last step of one direction and the first of the other, and this encoder has not "
+                "the two; set encoder=recurrent encoder.bidirectional=true, or pool=max, mean or attention"
             )
 
     def build(self, vocabulary: int) -> None:
@@ -101,14 +101,17 @@ class Classifier(Labelling):
         return loss + (more - more.detach()), {}  # the gradient of both, the value of the loss
 
     def scores(self, batch: Batch) -> Tensor:
-        return self.read(self.embedding(batch), batch)
+        return self.read(self.vectors(batch), batch.mask)
 
-    def read(self, x: Tensor, batch: Batch) -> Tensor:
-        """z (B, C) of the vectors of words x (B, T, D)."""
-        mask = batch.mask
+    def vectors(self, batch: Batch) -> list[Tensor]:
+        """What is read: x (B, T, D) of the embedding, and of `beside` where there is one."""
+        return [one(batch) for one in (self.embedding, self.beside) if one is not None]
+
+    def read(self, vectors: list[Tensor], mask: Tensor | None = None) -> Tensor:
+        """z (B, C) of the vectors of words."""
+        x, *beside = vectors
         y = x if self.encoder is None else self.encoder(x, mask)[0]
-        if self.beside is not None:
-            y = torch.cat([y, self.beside(batch)], 2)
+        y = torch.cat([y, *beside], 2) if beside else y
         if self.pool.over == "features":
             return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
         z = self.classes(F.dropout(y, self.dropout, self.training))

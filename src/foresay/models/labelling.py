@@ -14,6 +14,7 @@ batch (B, T) -> z (B, C). Nothing is carried from batch to batch: the state is e
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import torch
@@ -90,8 +91,8 @@ class Labelling(Task):
                         f"weights has {name!r}, which is no label; allowed: {', '.join(labels.names)}"
                         f"{nearest(name, labels.names)}"
                     )
-                if not weight > 0:
-                    raise UserError(f"weights: {name!r} weighs {weight:g}; allowed: numbers > 0")
+                if not 0 < weight < math.inf:
+                    raise UserError(f"weights: {name!r} weighs {weight:g}; allowed: finite numbers > 0")
             found = [weights.get(name, 1.0) for name in labels.names]
         elif weights == "balanced":
             found = [sum(labels.counts) / (len(labels.names) * max(count, 1)) for count in labels.counts]

@@ -1,7 +1,7 @@
 """Which words moved a classifier's decision: gradient times input.
 
     s   = log P(label) / (1 - P(label))          of the answer, before it is calibrated
-    m_t = x_t . ds/dx_t                          x_t the vector of word t
+    m_t = x_t . ds/dx_t                          x_t the vector of word t, and of `beside` added to it
 
 A word with m_t > 0 speaks for the answer, one with m_t < 0 against it. Where s is linear in x, as with averaged vectors
 and two labels, the m_t add up to s without the biases; else they are what a small change of each vector would do.
@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from foresay.data.strange import words_of
 from foresay.errors import UserError
 from foresay.loading import LabelRun
 from foresay.models.classifier import Classifier
@@ -55,12 +56,14 @@ def moved_by(run: Any, text: str, label: str | None = None) -> Moved:
     batch = run.batch_of(text).to(model.device)
     assert batch.ids is not None
     with torch.enable_grad():
-        x = model.eval().embedding(batch).detach().requires_grad_()
-        z, at = model.read(x, batch)[0], names.index(chosen)
+        vectors = [x.detach().requires_grad_() for x in model.eval().vectors(batch)]
+        z, at = model.read(vectors, batch.mask)[0], names.index(chosen)
         odds = z[at] if model.labels.several else z[at] - torch.cat([z[:at], z[at + 1 :]]).logsumexp(0)
-        (slope,) = torch.autograd.grad(odds, x)
-    shares = (x * slope).sum(2)[0].tolist()
-    return Moved(run.tokens.pieces(batch.ids[0].tolist()), shares, chosen, probabilities[chosen])
+        slopes = torch.autograd.grad(odds, vectors)
+    each = [(x * slope).sum(2)[0] for x, slope in zip(vectors, slopes, strict=True)]
+    shares = torch.stack(each).sum(0).tolist()
+    words = words_of(run.tokens, text, run.tokens.encode(text).tolist())[: len(shares)]
+    return Moved(words, shares, chosen, probabilities[chosen])
 
 
 def draw(found: Moved, path: Path) -> None:
