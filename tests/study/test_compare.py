@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,53 @@ def test_without_validation_there_is_nothing_to_compare(tmp_path, corpus):
 def test_word_vectors_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="skipgram learns word vectors, which know no probability of a text"):
         compare(["lstm", "skipgram"], out=tmp_path / "out", watch=Watch())
-    with pytest.raises(UserError, match="languages gives labels to texts and knows no probability of a text"):
+    with pytest.raises(UserError, match="lstm and languages are trained on different data"):
         compare(["lstm", "languages"], out=tmp_path / "out", watch=Watch())
     assert not list(tmp_path.iterdir())
+
+
+def rows_of(
+    kind: str, folder: Path, counted: dict[str, Any], learnt: dict[str, Any], data: str
+) -> list[dict[str, Any]]:
+    """Two models compared, one by counts and one that learns for 30 steps; `data` in place of what the recipes name."""
+    train = {"steps": 30, "batches": {"kind": kind, "tokens": 60}, "evaluate": {"every": 10}}
+    for name, recipe in (("counted", counted), ("learnt", learnt)):
+        whole = recipe | {"data": {"kind": kind, "train": "elsewhere"}, "tokens": "blanks", "train": train}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(whole), "utf-8")
+    files = [str(folder / f"{name}.yaml") for name in ("learnt", "counted")]
+    rows = compare(files, data=data, out=folder / "out", device="cpu", watch=Watch())
+    assert imread(folder / "out" / "compare.png").std() > 0
+    return rows
+
+
+SMALL = {"embedding": {"size": 4}, "encoder": {"kind": "recurrent", "size": 4}}
+
+
+@pytest.mark.parametrize("spans", [False, True])
+def test_taggers_are_ranked_by_what_they_get_right(tmp_path, spans):
+    words = {"ann": "B-P", "bob": "B-P", "runs": "O", "rome": "B-L"}
+    rows = [
+        f"{word}\t{tag if spans else tag[-1]}" for word, tag in random.Random(1).choices(list(words.items()), k=300)
+    ]
+    (tmp_path / "t.conll").write_text("\n".join(row + "\n" * (n % 3 == 2) for n, row in enumerate(rows)) + "\n")
+    found = rows_of("tags", tmp_path, {"task": "hmm"}, {"task": "tagger", **SMALL}, str(tmp_path / "t.conll"))
+    by = "f1" if spans else "accuracy"
+    assert [row["model"] for row in found] == ["counted", "learnt"] and found[0][by] == 1.0 > found[1][by]
+    for row in found:
+        valid = json.loads((tmp_path / "out" / row["model"] / "results.json").read_text())["valid"]
+        assert row[by] == (valid["spans"]["f1"] if spans else valid["accuracy"])
+        assert row[f"{by}_interval"][0] <= row[by] <= row[f"{by}_interval"][1]
+    console = Console(width=200)
+    with console.capture() as said:
+        console.print(table(found))
+    head, first, _ = said.get().splitlines()
+    assert ("span F1" in head) == spans and "perplexity" not in head and "100.00 %" in first
+
+
+def test_classifiers_are_ranked_by_what_they_get_right(tmp_path):
+    draw = random.Random(1)
+    texts = [(draw.choice(["good", "fine"]), "yes") if draw.random() < 0.5 else ("poor", "no") for _ in range(200)]
+    (tmp_path / "l.tsv").write_text("text\tlabel\n" + "".join(f"{a} film\t{b}\n" for a, b in texts))
+    bag, learnt = {"task": "bag-of-words"}, {"task": "classifier", **SMALL}
+    found = rows_of("labels", tmp_path, bag, learnt, str(tmp_path / "l.tsv"))
+    assert found[0]["accuracy"] >= found[1]["accuracy"] and all("macro_f1" in row for row in found)

@@ -100,7 +100,10 @@ def compare(
     words: Annotated[
         list[str], typer.Argument(metavar="RECIPE... [KEY=VALUE]...", help="Recipes, then settings for all.")
     ],
-    data: Annotated[str | None, typer.Option(help="A text file or folder; by default the recipes' own.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="A text, or a file of tags, labels or pairs as the recipes read; by default their own."),
+    ] = None,
     minutes: Annotated[float | None, typer.Option(help="For the whole comparison; shared out equally.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the runs go; by default runs/compare.")] = None,
     encoding: Encoding = None,

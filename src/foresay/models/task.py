@@ -74,8 +74,8 @@ class Task(nn.Module):
         return next((t.device for t in [*self.parameters(), *self.buffers()]), torch.device("cpu"))
 
     def size(self) -> int:
-        """The number of trained values; a tied table counts once."""
-        return sum(p.numel() for p in self.parameters())
+        """The number of values that learn; a tied table counts once, a frozen one not at all."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
     def tensors(self) -> dict[str, Tensor]:
         """What a checkpoint keeps: every parameter and buffer once, tied ones under their first name."""

@@ -1,13 +1,14 @@
 """One corpus, many models: the same tokens and split for each, one table, one plot.
 
 Each model is trained in turn into `OUT/NAME`. The time, when one is given, is shared out equally, so that the table
-answers: what do I get for the same minutes?
+answers: what do I get for the same minutes? Models of a text are ranked by bits per byte, of labels by accuracy, of
+tags by the F1 of their spans or, where they write none, by accuracy: on the validation part.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from foresay.train.folder import next_free
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import draw_curves, read_results
 
+BY = {"bits_per_byte": "bits per byte", "f1": "F1 of spans", "accuracy": "accuracy"}  # the first there is ranks
+MEASURED = ("bits_per_byte", "bits_per_character", "perplexity", "perplexity_interval", "loss")
+MEASURED += ("accuracy", "accuracy_interval", "macro_f1", "macro_f1_interval")
+
 
 def compare(
     names: Sequence[str],
@@ -33,7 +38,7 @@ def compare(
     device: str | None = None,
     watch: Watch | None = None,
 ) -> list[dict[str, Any]]:
-    """Trains each recipe on the same tokens; a row of figures for each, best bits per byte first."""
+    """Trains each recipe on the same tokens; a row of figures for each, the best first."""
     names = [names] if isinstance(names, str) else names
     settings = [settings] if isinstance(settings, str) else settings
     if not names:
@@ -52,8 +57,9 @@ def compare(
         watch.note(f"{name} ({len(rows) + 1} of {len(raws)})")
         start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
         rows.append({"model": name} | _figures(folder / name))
-    rows.sort(key=lambda row: row["bits_per_byte"])
-    plot(folder, [row["model"] for row in rows])
+    by = next(measure for measure in BY if measure in rows[0])
+    rows.sort(key=lambda row: row[by] if by == "bits_per_byte" else -row[by])
+    plot(folder, [row["model"] for row in rows], by)
     (folder / "compare.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
     return rows
 
@@ -62,7 +68,10 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
     """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model."""
     raw = recipes.read(name)
     if data is not None:
-        raw |= {"data": {"train": data}, "tokens": start.tokens_for(data, settings)}
+        given = raw.get("data")
+        kind = given.get("kind", "text") if isinstance(given, dict) else "text"
+        text = {"data": {"train": data}, "tokens": start.tokens_for(data, settings)} if kind == "text" else {}
+        raw |= text or {"data": {"kind": kind, "train": data}}
     raw, notes = recipes.override(raw, list(settings))
     for note in notes:
         watch.note(f"{name}: {note}")
@@ -73,10 +82,10 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     """Every mistake is said before the first model is trained; only models of one text can be compared."""
     checked = {name: check(recipes.complete(raw), place) for name, raw in raws.items()}
     for name, recipe in checked.items():
+        if recipe.task.reads in ("tags", "labels"):
+            continue
         if not recipe.task.sequence:
-            kinds = {"labels": "gives labels to texts and knows", "tags": "gives tags to words and knows"}
-            does = kinds.get(recipe.task.reads, "learns word vectors, which know")
-            raise UserError(f"{name} {does} no probability of a text; compare language models")
+            raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
         if not recipe.task.causal:
             raise UserError(f"{name} sees both sides: its pseudo-perplexity compares with no other; leave it out")
     found = {name: recipe.as_dict() for name, recipe in checked.items()}
@@ -87,7 +96,7 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     for name in others:
         if found[name]["data"] != found[first]["data"]:
             raise UserError(f"{first} and {name} are trained on different data; give one text for all: --data TEXT")
-        if found[name]["tokens"] != found[first]["tokens"]:
+        if found[name]["tokens"] != found[first]["tokens"] and checked[name].task.sequence:
             watch.note(f"{first} and {name} have different tokens: compare their bits per byte, not their perplexity")
 
 
@@ -96,26 +105,64 @@ def _figures(folder: Path) -> dict[str, Any]:
     valid = results["valid"]
     if valid is None:
         raise UserError(f"{folder} has no validation figures; set data.share > 0 or give data.valid")
-    names = ("parameters", "seconds", "tokens_per_second", "peak_bytes")
-    kept = ("bits_per_byte", "bits_per_character", "perplexity", "perplexity_interval", "loss")
-    return {n: results[n] for n in names} | {n: valid[n] for n in kept}
+    kept = {name: results[name] for name in ("parameters", "seconds", "tokens_per_second", "peak_bytes")}
+    return kept | {name: valid[name] for name in MEASURED if name in valid} | spans_of(valid)
 
 
-def plot(folder: Path, models: Sequence[str]) -> Path:
-    """`compare.png`: validation bits per byte against seconds of training."""
-    curves = {name: _curve(folder / name) for name in models}
+def spans_of(measured: dict[str, Any]) -> dict[str, Any]:
+    """F1 of spans and its interval, where tags write some."""
+    spans = measured.get("spans")
+    return {} if spans is None else {"f1": spans["f1"], "f1_interval": spans["f1_interval"]}
+
+
+def plot(folder: Path, models: Sequence[str], by: str = "bits_per_byte") -> Path:
+    """`compare.png`: what they are ranked by, on the validation part, against seconds of training."""
+    curves = {name: _curve(folder / name, by) for name in models}
     latest = max((points[-1][0] for points in curves.values() if points), default=1.0)
     for points in curves.values():  # a model that counts is there at once: a level line
         if len(points) == 1:
             points.append((latest, points[0][1]))
     path = folder / "compare.png"
-    draw_curves(path, curves, "validation bits per byte", title=f"{folder.name}: validation against time")
+    draw_curves(path, curves, f"validation {BY[by]}", title=f"{folder.name}: validation against time")
     return path
 
 
-def _curve(folder: Path) -> list[tuple[float, float]]:
-    lines = Metrics(folder / "metrics.jsonl").read()
-    return [(line["seconds"], line["valid_bits_per_byte"]) for line in lines if "valid_bits_per_byte" in line]
+def _curve(folder: Path, by: str) -> list[tuple[float, float]]:
+    found = []
+    for line in Metrics(folder / "metrics.jsonl").read():
+        valid = {name.removeprefix("valid_"): value for name, value in line.items() if name.startswith("valid_")}
+        valid |= spans_of(valid)
+        if by in valid:
+            found.append((line["seconds"], valid[by]))
+    return found
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.2f} %"
+
+
+def _between(interval: Sequence[float]) -> str:
+    return f"{interval[0]:.2f} – {interval[1]:.2f}"
+
+
+def _shares(interval: Sequence[float]) -> str:
+    return _between([100 * value for value in interval])
+
+
+COLUMNS: list[tuple[str, str, Callable[[Any], str]]] = [
+    ("parameters", "parameters", lambda value: f"{value:,}"),
+    ("seconds", "seconds", lambda value: f"{value:.1f}"),
+    ("tokens/s", "tokens_per_second", lambda value: f"{value:,.0f}"),
+    ("bits/byte", "bits_per_byte", lambda value: f"{value:.3f}"),
+    ("perplexity", "perplexity", lambda value: f"{value:.2f}"),
+    ("95 % interval", "perplexity_interval", _between),
+    ("span F1", "f1", _share),
+    ("95 % interval", "f1_interval", _shares),
+    ("accuracy", "accuracy", _share),
+    ("95 % interval", "accuracy_interval", _shares),
+    ("macro-F1", "macro_f1", _share),
+    ("peak memory", "peak_bytes", lambda value: f"{value / 1e6:,.0f} MB"),
+]
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Any:
@@ -124,18 +171,9 @@ def table(rows: Sequence[dict[str, Any]]) -> Any:
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
     grid.add_column("model")
-    for head in ("parameters", "seconds", "tokens/s", "bits/byte", "perplexity", "95 % interval", "peak memory"):
+    columns = [column for column in COLUMNS if column[1] in rows[0]]
+    for head, _, _ in columns:
         grid.add_column(head, justify="right")
     for row in rows:
-        low, high = row["perplexity_interval"]
-        grid.add_row(
-            row["model"],
-            f"{row['parameters']:,}",
-            f"{row['seconds']:.1f}",
-            f"{row['tokens_per_second']:,.0f}",
-            f"{row['bits_per_byte']:.3f}",
-            f"{row['perplexity']:.2f}",
-            f"{low:.2f} – {high:.2f}",
-            f"{row['peak_bytes'] / 1e6:,.0f} MB",
-        )
+        grid.add_row(row["model"], *(shown(row[name]) for _, name, shown in columns))
     return grid
