@@ -148,8 +148,10 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize("many", [0, arpa.MANY], ids=["loop", "lines"])
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
-def test_broken(tmp_path: Path, text: str, said: str) -> None:
+def test_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str, many: int) -> None:
+    monkeypatch.setattr(arpa, "MANY", many)
     path = tmp_path / "model.arpa"
     path.write_text(text)
     with pytest.raises(UserError, match=said) as raised:
@@ -172,6 +174,59 @@ def test_broken_bytes(tmp_path: Path) -> None:
         arpa.read(path)
     with pytest.raises(UserError, match="is missing"):
         arpa.read(tmp_path / "none.arpa")
+
+
+NUMBERS = st.one_of(
+    st.floats(-99, 0).map(lambda number: f"{number:.7g}"),
+    st.floats(-99, 0).map(repr),
+    st.from_regex(r"-[0-9]{1,17}\.?[0-9]{0,5}(e-[0-9]{1,2})?", fullmatch=True),
+    st.sampled_from(
+        ["0", "-0", "-.5", "-5.", "-1e-320", "-1_0", "-inf", "-1e+1", "-0.00000000000000000000001", "-", "x"]
+    ),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from(["\t", " ", "  ", "\u00a0", " \r"])), min_size=9, max_size=9)
+)
+def test_the_loop_reads_as_python_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str, str]]
+):
+    """Nine 2-grams with any numbers and blanks: the same bits, or the same complaint."""
+    words = ["yes", "né" * 9, "<s>"]
+    pairs = [f"{one} {other}" for one in words for other in words]
+    lines = [f"{p}{gap}{pair}{gap}{b}" for (p, b, gap), pair in zip(rows, pairs, strict=True)]
+    ones = "".join(f"-1\t{word}\t-0.5\n" for word in [*words, "</s>", "<unk>"])
+    text = "\\data\\\nngram 1=5\nngram 2=9\nngram 3=0\n\\1-grams:\n" + ones + "\\2-grams:\n" + "\n".join(lines)
+    (tmp_path / "m.arpa").write_text(text + "\n\\3-grams:\n\\end\\\n", "utf-8", newline="")
+    found = []
+    for many in (0, 10):
+        monkeypatch.setattr(arpa, "MANY", many)
+        try:
+            table, spelt = arpa.read(tmp_path / "m.arpa")
+            found.append([spelt, table.word.tobytes(), table.log_prob.tobytes(), table.back.tobytes()])
+        except UserError as error:
+            found.append([str(error)])
+    assert found[0] == found[1]
+
+
+def test_a_long_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces that end within a line, lines that Python takes among those of the loop, and no end of the last one."""
+    names = [f"w{number}" for number in range(40)]
+    ones = "".join(f"-1\t{word}\t-0.5\n" for word in [*names, "<s>", "</s>", "<unk>"])
+    twos = [
+        f"{'  ' * (n % 7 == 0)}-0.{n + 1}\t{a} {b}" for n, (a, b) in enumerate((a, b) for a in names for b in names)
+    ]
+    text = f"\\data\\\nngram 1=43\nngram 2=1600\n\n\\1-grams:\n{ones}\n\\2-grams:\n" + "\n".join(twos) + "\n\n\\end\\"
+    (tmp_path / "m.arpa").write_text(text)
+    expected, _ = arpa.read(tmp_path / "m.arpa")
+    monkeypatch.setattr(arpa, "MANY", 0)
+    for piece in (7, 100, 1 << 22):
+        monkeypatch.setattr(arpa, "PIECE", piece)
+        table, words = arpa.read(tmp_path / "m.arpa")
+        assert words[5:] == names and np.array_equal(table.log_prob, expected.log_prob)
+        assert np.array_equal(table.word, expected.word) and np.array_equal(table.back, expected.back)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,7 +20,7 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
@@ -28,12 +28,17 @@ from foresay.counts.table import Table, fill, link, make_room
 from foresay.errors import UserError
 from foresay.text.tokens import START, STOP, UNK
 
+if TYPE_CHECKING:
+    from foresay.kernels.ngram.words import Words
+
 SPECIAL = {START: "<s>", STOP: "</s>", UNK: "<unk>"}
 ZERO = -99.0  # the logarithm of an impossibility, as everybody writes it
 TEN = math.log(10)
 MOST = 64  # the highest order
 DIGITS = 15  # of a declared count
 BLOCK = 1 << 20  # bytes written at a time
+PIECE = 1 << 22  # bytes read at a time
+MANY = 10_000  # lines that are worth a compiled loop
 PACKING = 6  # level of gzip: 9 takes five times as long for a fiftieth less
 
 
@@ -96,32 +101,52 @@ def read(path: str | Path) -> tuple[Table, list[str]]:
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-        with (gzip.open if packed else open)(path, "rt", encoding="utf-8", newline="\n") as file:
-            return _Reader(path, file).read()
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            return _Reader(path, cast("BinaryIO", file)).read()
     except FileNotFoundError:
         raise UserError(f"{path} is missing; give the path of an ARPA file") from None
     except (EOFError, zlib.error, OSError) as error:
         raise UserError(f"{path} cannot be read to its end: {error}; copy it again") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}; convert it") from None
 
 
 class _Reader:
-    """Reads line by line, so that every complaint says where."""
+    """Reads line by line, so that every complaint says where; many lines of one kind by a compiled loop."""
 
-    def __init__(self, path: Path, file: TextIO):
-        self.path, self.lines, self.number = path, iter(file), 0
+    def __init__(self, path: Path, file: BinaryIO):
+        self.path, self.file, self.number = path, file, 0
+        self.block, self.at, self.whole = b"", 0, 0  # some bytes, how many are read, how many are of whole lines
+        self.passed = 0  # bytes before them
+        self.letters: np.ndarray | None = None  # the same as an array, when a loop has asked for it
 
     def wrong(self, what: str) -> UserError:
         return UserError(f"{self.path} line {self.number}: {what}; write the file again")
 
     def line(self) -> str | None:
         """The next line that is not empty, None at the end."""
-        for line in self.lines:
-            self.number += 1
-            if line.strip():
-                return line.strip()
+        while self.at < self.whole or self._more():
+            end = self.block.index(b"\n", self.at)
+            try:
+                line = self.block[self.at : end].decode().strip()
+            except UnicodeDecodeError as error:
+                place = self.passed + self.at + error.start
+                raise UserError(f"{self.path} is no UTF-8 text: {error.reason} at byte {place}; convert it") from None
+            self.number, self.at = self.number + 1, end + 1
+            if line:
+                return line
         return None
+
+    def _more(self) -> bool:
+        """Goes on to the next lines; False where there are none."""
+        pieces = [self.block[self.at :]]
+        while piece := self.file.read(PIECE):
+            pieces.append(piece)
+            if b"\n" in piece:
+                break
+        else:
+            pieces += [b"\n"] if pieces[0] or len(pieces) > 1 else []
+        self.passed, self.at, self.block, self.letters = self.passed + self.at, 0, b"".join(pieces), None
+        self.whole = self.block.rfind(b"\n") + 1
+        return self.whole > 0
 
     def read(self) -> tuple[Table, list[str]]:
         line = self.line()
@@ -144,11 +169,15 @@ class _Reader:
         for n, count in enumerate(declared, 1):
             if line != f"\\{n}-grams:":
                 raise self.wrong(f"{line!r} stands where \\{n}-grams: should")
-            orders.append(_Order())
+            order = _Order()
+            orders.append(order)
+            spelt = _spelt(known, len(words)) if n > 1 and count >= MANY else None
             while (line := self.line()) is not None and not line.startswith("\\"):
-                self._take(line, n, len(declared), words, known, orders[-1])
-            if len(orders[-1].probs) != count:
-                raise self.wrong(f"{len(orders[-1].probs)} {n}-grams stand there, and {count} were declared")
+                self._take(line, n, len(declared), words, known, order)
+                if spelt is not None:
+                    self._take_many(n, n < len(declared), spelt, order)
+            if order.size() != count:
+                raise self.wrong(f"{order.size()} {n}-grams stand there, and {count} were declared")
         if line != "\\end\\" or not orders:
             raise self.wrong("no \\end\\: the file is cut off")
         if STOP not in orders[0].ids:
@@ -180,18 +209,34 @@ class _Reader:
         order.probs.append(prob)
         order.backs.append(back)
 
+    def _take_many(self, n: int, backs_off: bool, words: Words, order: _Order) -> None:
+        """The lines that follow, as far as they are written as usual and in the block."""
+        from foresay.kernels.ngram import lines as kernel  # numba takes a second to import
+
+        if self.letters is None:
+            self.letters = np.frombuffer(self.block + bytes(16 - len(self.block) % 8), np.uint8)
+        room = (self.whole - self.at) // (2 * n + 2) + 1
+        ids, probs, backs = np.empty(room * n, np.int64), np.empty(room), np.empty(room)
+        eights = self.letters.view(np.uint64)
+        self.at, taken = kernel.read_lines(
+            self.letters, eights, self.at, self.whole, n, backs_off, words, ids, probs, backs
+        )
+        order.blocks.append((ids[: taken * n].copy(), probs[:taken].copy(), backs[:taken].copy()))
+        self.number += taken
+
     def _joined(self, orders: list[_Order], vocabulary: int) -> Table:
         """The table: n-grams sorted by context and word, each found by its words."""
-        table = make_room([vocabulary, *(len(order.probs) for order in orders[1:])])
+        table = make_room([vocabulary, *(order.size() for order in orders[1:])])
         keys: list[np.ndarray] = []  # of each order: context * V + word, sorted
         backs = np.zeros(1)  # of the order before
+        ends = np.zeros(0, np.int64)  # of each of its n-grams the number of all its words but the first, -1: none
         for n, order in enumerate(orders, 1):
-            ids = np.array(order.ids, np.int64).reshape(-1, n)
+            ids, prob, back = order.arrays(n)
             if n == 1:
                 probs, rest = np.full(vocabulary, -np.inf), np.zeros(vocabulary)
-                probs[ids[:, 0]], rest[ids[:, 0]] = order.probs, order.backs
+                probs[ids[:, 0]], rest[ids[:, 0]] = prob, back
                 fill(table, 1, np.arange(vocabulary), _natural(probs), 0, np.array([0, vocabulary]), backs)
-                backs = rest
+                backs, ends = rest, np.zeros(vocabulary, np.int64)
                 continue
             parent = _numbers(ids[:, :-1], keys, vocabulary)
             if (parent < 0).any():
@@ -199,14 +244,15 @@ class _Reader:
             key = parent * vocabulary + ids[:, -1]
             order_of = np.argsort(key, kind="stable")
             key, ids = key[order_of], ids[order_of]
+            ends = ids[:, -1] if n == 2 else _found(keys[-1], ends[key // vocabulary], ids[:, -1], vocabulary)
             if len(key) and (np.diff(key) == 0).any():
                 raise self.wrong(f"a {n}-gram stands there twice")
-            suffix = _suffixes(ids, keys, vocabulary, table.orders)
+            suffix, far = ends + table.orders[n - 1], ends < 0
+            suffix[far] = _suffixes(ids[far], keys, vocabulary, table.orders)
             children = np.concatenate([[0], np.cumsum(np.bincount(key // vocabulary, minlength=len(backs)))])
-            probs = np.array(order.probs)[order_of]
-            fill(table, n, key % vocabulary, _natural(probs), suffix, children, _natural(backs))
+            fill(table, n, key % vocabulary, _natural(prob[order_of]), suffix, children, _natural(backs))
             keys.append(key)
-            backs = np.array(order.backs)[order_of]
+            backs = back[order_of]
         return link(table)
 
 
@@ -218,17 +264,40 @@ class _Order:
         self.probs: list[float] = []
         self.backs: list[float] = []
         self.seen: set[str] = set()
+        self.blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # ids, probs, backs of many
+
+    def size(self) -> int:
+        return len(self.probs) + sum(len(probs) for _, probs, _ in self.blocks)
+
+    def arrays(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """ids (N, n), log10 P (N,) and what missing words are multiplied with (N,)."""
+        one = np.array(self.ids, np.int64), np.array(self.probs), np.array(self.backs)
+        ids, probs, backs = (np.concatenate(each) for each in zip(one, *self.blocks, strict=True))
+        return ids.reshape(-1, n), probs, backs
+
+
+def _spelt(known: dict[str, int], number: int) -> Words:
+    """The words by their letters, for a compiled loop."""
+    from foresay.kernels.ngram.words import spelt_words  # numba takes a second to import
+
+    return spelt_words(known, number, -1, STOP)
 
 
 def _numbers(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int) -> np.ndarray:
     """The numbers of n-grams (rows of ids) within their order, -1 where there is no such one."""
     numbers = ids[:, 0].copy()
     for column in range(1, ids.shape[1]):
-        wanted = np.where(numbers < 0, -1, numbers * vocabulary + ids[:, column])
-        known = keys[column - 1]
-        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
-        numbers = np.where(known[at] == wanted, at, -1) if len(known) else np.full(len(ids), -1)
+        numbers = _found(keys[column - 1], numbers, ids[:, column], vocabulary)
     return numbers
+
+
+def _found(known: np.ndarray, contexts: np.ndarray, words: np.ndarray, vocabulary: int) -> np.ndarray:
+    """The numbers of contexts, each with a word after it, among those of their order; -1 where there is none."""
+    if not len(known):
+        return np.full(len(words), -1)
+    wanted = np.where(contexts < 0, -1, contexts * vocabulary + words)
+    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[at] == wanted, at, -1)
 
 
 def _suffixes(ids: np.ndarray, keys: list[np.ndarray], vocabulary: int, begins: np.ndarray) -> np.ndarray:

@@ -125,20 +125,9 @@ class WordModel:
     @cached_property
     def _spelt(self) -> Words:
         """The words by their letters."""
-        from foresay.kernels.ngram import words as kernel  # numba takes a second to import
+        from foresay.kernels.ngram.words import spelt_words  # numba takes a second to import
 
-        known = _numbers_of(self.words)
-        spelt = [word.encode("utf-8", "surrogatepass") for word in known]
-        ids, lengths = np.array(list(known.values())), np.array([len(word) for word in spelt])
-        begins = np.zeros(len(self.words), np.int64)
-        begins[ids[1:]] = np.cumsum(-(-lengths // 8))[:-1]
-        eights = np.frombuffer(
-            b"".join([word.ljust(-(-len(word) // 8) * 8, b"\0") for word in spelt]) + bytes(16), np.uint64
-        )
-        slots = np.zeros((1 << (3 * len(spelt) // 2).bit_length(), 2), np.uint64)
-        found = kernel.Words(slots, eights, begins, UNK, STOP)
-        kernel.place_words(ids, lengths, found)
-        return found
+        return spelt_words(_numbers_of(self.words), len(self.words), UNK, STOP)
 
 
 def _lines(lines: Given) -> Given:

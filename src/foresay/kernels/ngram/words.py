@@ -75,6 +75,21 @@ def place_words(ids: np.ndarray, lengths: np.ndarray, words: Words) -> None:
         words.slots[Row(slot), 1] = (np.uint64(id_) << HALF) | np.uint64(length)
 
 
+def spelt_words(known: dict[str, int], number: int, unknown: int, stop: int) -> Words:
+    """Words and their ids, below `number`, by their letters."""
+    spelt = [word.encode("utf-8", "surrogatepass") for word in known]
+    ids, lengths = np.array(list(known.values())), np.array([len(word) for word in spelt])
+    begins = np.zeros(number, np.int64)
+    begins[ids[1:]] = np.cumsum(-(-lengths // 8))[:-1]
+    eights = np.frombuffer(
+        b"".join([word.ljust(-(-len(word) // 8) * 8, b"\0") for word in spelt]) + bytes(16), np.uint64
+    )
+    slots = np.zeros((1 << (3 * len(spelt) // 2).bit_length(), 2), np.uint64)
+    found = Words(slots, eights, begins, unknown, stop)
+    place_words(ids, lengths, found)
+    return found
+
+
 @lean_loop
 def _same(eights: np.ndarray, begin: int, length: int, others: np.ndarray, first: int) -> bool:
     at = 0
