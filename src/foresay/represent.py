@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from foresay.data.batch import Batch
+from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
 from foresay.errors import UserError
 from foresay.parts import fits
 from foresay.results import Embedded
 from foresay.text.tokens import Tokens
+
+AT_ONCE = 1 << 12  # tokens read at a time
 
 
 class Representing:
@@ -28,15 +32,25 @@ class Representing:
 
     @torch.inference_mode()
     def embed(self, texts: str | Sequence[str]) -> list[Embedded]:
-        """The vectors of each text's tokens, of every layer; each text is read whole."""
+        """The vectors of each text's tokens, of every layer; each is read whole, those of like length together."""
         self.model.eval()
-        given = [texts] if isinstance(texts, str) else list(texts)
-        return [self._embedded(text) for text in fits(list[str], given, "texts")]
-
-    def _embedded(self, text: str) -> Embedded:
-        ids = self.tokens.encode(text).tolist()
-        words = words_of(self.tokens, text, ids)
-        if not words:
+        given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
+        ids = self.tokens.encode_many(given) if given else []
+        if not all(map(len, ids)):
             raise UserError("a text has no tokens; give a text with words")
-        batch = spelt(Batch(ids=torch.tensor([ids])), [words], self.tokens)
-        return Embedded(text, words, [h[0].float().cpu() for h in self.model.read(batch.to(self.model.device))])
+        order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+        found: dict[int, Embedded] = {}
+        while order:
+            many = max(AT_ONCE // len(ids[order[0]]), 1)
+            rows, order = order[:many], order[many:]
+            found |= zip(rows, self._embedded([given[row] for row in rows], [ids[row] for row in rows]), strict=True)
+        return [found[row] for row in range(len(ids))]
+
+    def _embedded(self, texts: Sequence[str], rows: Sequence[np.ndarray]) -> list[Embedded]:
+        """Those of one batch; every text has vectors of its own, that hold no other's in memory."""
+        words = [words_of(self.tokens, text, row.tolist()) for text, row in zip(texts, rows, strict=True)]
+        ids, mask = padded(rows, max(map(len, rows)))
+        batch = spelt(Batch(ids=ids, mask=mask), words, self.tokens).to(self.model.device)
+        layers = [h.float().cpu() for h in self.model.read(batch)]
+        own = ([h[n, : len(row)].clone() for h in layers] for n, row in enumerate(rows))
+        return [Embedded(*one) for one in zip(texts, words, own, strict=True)]

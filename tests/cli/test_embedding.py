@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from foresay import start
+from foresay import represent, start
 from foresay.data.batch import Batch
 from foresay.loading import load
 from foresay.text.tokens import UNK
@@ -82,6 +82,34 @@ def test_every_format_holds_the_same(call: Commands, tmp_path):
     torch.testing.assert_close(torch.cat([torch.tensor(one["layers"]) for one in read], 1), whole)
     call("embed", "run", *TEXTS, "--out", tmp_path / "one.npy", "--layer", 1)
     torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "one.npy"))[:, 0], whole[1])
+
+
+def test_several_are_read_together(monkeypatch):
+    """As each alone, in the order given; no batch above the bound but a text that is longer by itself."""
+    run: Any = load("run", "cpu")
+    texts = ["a", "the cat sat on a mat", "quagga", "the zebu sat", "a mat", "on a mat the cat sat on a mat sat a zho"]
+    alone = [run.embed(text)[0] for text in texts]
+    read, sizes = run.model.read, []
+    monkeypatch.setattr(run.model, "read", lambda batch: sizes.append(batch.ids.shape) or read(batch))
+    monkeypatch.setattr(represent, "AT_ONCE", 8)
+    found = run.embed(texts)
+    assert sizes == [(1, 12), (1, 6), (2, 3), (2, 1)] and run.embed([]) == []
+    for one, wanted in zip(found, alone, strict=True):
+        assert (one.text, one.tokens) == (wanted.text, wanted.tokens)
+        torch.testing.assert_close(one.layers, wanted.layers, atol=1e-5, rtol=0)
+    assert {h.untyped_storage().nbytes() for h in found[0].layers} == {12 * 4}  # a row, not its batch
+
+
+def test_nothing_is_lost(call: Commands, tmp_path, monkeypatch):
+    """The tokens beside an .npy are a file as any other; a place is looked at before the run is."""
+    (tmp_path / "v.json").write_text("mine")
+    said = call.refused("embed", "nowhere", "a", "--out", tmp_path / "v.npy")
+    assert said.startswith(f"{tmp_path / 'v.json'} exists; allowed: a new place: give another --out")
+    assert (tmp_path / "v.json").read_text() == "mine" and not (tmp_path / "v.npy").exists()
+    assert call("embed", "run", "a", "--out", tmp_path / "v.npy", "--force").code == 0
+    assert json.loads((tmp_path / "v.json").read_text()) == [["a"]]
+    said = call.refused("embed", "nowhere", "a", "--out", "no/q.npy")
+    assert said == "no is no folder; make it first, or give another --out"
 
 
 @pytest.mark.parametrize(

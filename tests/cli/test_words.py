@@ -157,6 +157,17 @@ def test_an_export_lies_beside_its_run_and_writes_over_nothing(call: Commands, t
     assert call.refused("export", "runs/my", "--to", "projector", "--out", "runs").startswith("runs exists")
 
 
+def test_a_missing_folder_is_told_before_the_work(call: Commands, tmp_path: Path) -> None:
+    """Of a place that was given; where it would lie beside a run that is not there, the run is missing."""
+    line = "no is no folder; make it first, or give another --out"
+    assert call.refused("words", "gone.vec", "map", "--out", "no/m.png") == line
+    assert call.refused("export", "gone", "--to", "word2vec", "--out", "no/o.vec") == line
+    assert call.refused("words", "no/v.vec", "map").startswith("no/v.vec is missing")
+    assert call.refused("export", "no/run", "--to", "word2vec").startswith("no/run is missing")
+    run_folder(tmp_path / "run", tensors())
+    assert call("export", "run", "--to", "projector", "--out", "new/folder").code == 0  # which makes its own
+
+
 def test_export_for_the_projector(call: Commands, tmp_path: Path) -> None:
     run_folder(tmp_path / "run", tensors())
     assert call("export", "run", "--to", "projector").code == 0

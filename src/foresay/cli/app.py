@@ -79,11 +79,16 @@ def load_run(run: Path, device: str | None, trust: bool) -> Run:
     return load(run, device, trust=trust)
 
 
-def check_free(path: Path, force: bool) -> Path:
-    """A place to write to, refused where what lies there would be lost."""
+def check_free(path: Path, force: bool, option: str = "--out", *, anywhere: bool = False) -> Path:
+    """A place to write to, refused where what lies there would be lost, or (unless `anywhere`) its folder is not there.
+
+    `anywhere` is for what makes its folders itself, and for a place beside a run, that is told of when it is missing.
+    """
     taken = any(path.iterdir()) if path.is_dir() else path.exists()
     if taken and not force:
-        raise UserError(f"{path} exists; allowed: a new place: give another --out, or --force to write over it")
+        raise UserError(f"{path} exists; allowed: a new place: give another {option}, or --force to write over it")
+    if not anywhere and not path.parent.is_dir():
+        raise UserError(f"{path.parent} is no folder; make it first, or give another {option}")
     return path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from foresay.results import Embedded
 
 ENDINGS = (".safetensors", ".npy", ".json")
+BLOCK = 256  # lines of a file read at a time
 
 
 @app.command()
@@ -35,20 +37,21 @@ def embed(
     if out is not None and out.suffix not in ENDINGS:
         raise UserError(f"--out {out}; allowed: a name that ends with {', '.join(ENDINGS)}")
     if out is not None:
-        check_free(out, force)
+        for path in (out, _beside(out)) if out.suffix == ".npy" else (out,):
+            check_free(path, force)
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "embed"):
         task = loaded.recipe.task.part_name
         raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
     found: list[Embedded] = []
-    for place, line in placed_lines(texts):
-        if not line.strip() and place is not None:  # a blank line of a file
+    lines = (line for place, line in placed_lines(texts) if line.strip() or place is None)  # no blank line of a file
+    while block := list(islice(lines, 1 if texts == ["-"] and out is None else BLOCK)):
+        some = [_chosen(one, layer) for one in loaded.embed(block)]
+        if out is not None:
+            found += some
             continue
-        one = _chosen(loaded.embed(line)[0], layer)
-        if out is None:
+        for one in some:
             show_json(one.as_dict(), compact=True)
-        else:
-            found.append(one)
     if out is None:
         return
     if not found:
@@ -65,6 +68,11 @@ def _chosen(one: Embedded, layer: int | None) -> Embedded:
     if not 0 <= layer < len(one.layers):
         raise UserError(f"--layer {layer}; allowed: 0 to {len(one.layers) - 1}")
     return replace(one, layers=[one.layers[layer]])
+
+
+def _beside(out: Path) -> Path:
+    """Where the tokens of an .npy go."""
+    return out.with_suffix(".json")
 
 
 def _write(out: Path, found: list[Embedded], numbers: list[int]) -> None:
@@ -91,5 +99,5 @@ def _write(out: Path, found: list[Embedded], numbers: list[int]) -> None:
         raise UserError(f"--out {out}: layers are {wide} wide, and .npy holds one table; use .safetensors, or --layer")
     held = io.BytesIO()
     np.save(held, torch.stack(layers, 1).numpy(), allow_pickle=False)
-    write_file(out.with_suffix(".json"), (tokens + "\n").encode())
+    write_file(_beside(out), (tokens + "\n").encode())
     write_file(out, held.getvalue())

@@ -68,7 +68,7 @@ def export(
     path = out if out is not None else Path(f"{beside}{ENDINGS[to]}")
     if to not in FOLDERS and path.is_dir():
         raise UserError(f"{path} is a folder; {to} is one file: give --out {path / f'{beside.name}{ENDINGS[to]}'}")
-    check_free(path, force)
+    check_free(path, force, anywhere=out is None or to == "projector")
     if to in ("arpa", "gpt2") and which is not None:
         raise UserError(f"--which {which} with --to {to}; it is for word vectors: leave it out")
     if to == "arpa":

@@ -168,7 +168,8 @@ def map_(
 
     place = cast("Path", context.obj)
     beside = place.resolve() if place.is_dir() else place.with_suffix("")
-    path = check_free(out if out is not None else place.parent / f"{beside.name}-map.png", force)
+    path = out if out is not None else place.parent / f"{beside.name}-map.png"
+    check_free(path, force, anywhere=out is None)
     shown: Any = colour if colour in (None, "frequency") else read_groups(colour)
     chosen: Any = method
     vectors = load(context, which)

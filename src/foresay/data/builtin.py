@@ -173,9 +173,13 @@ def known_tags(name: str) -> dict[str, Path] | None:
     if found is None:
         return None
     if not found.tags:
-        allowed = ", ".join(names_of("tags") + [known.name for known in _KNOWN if known.tags])
-        raise UserError(f"{name} has no tags; allowed: {allowed}, or files")
+        raise UserError(f"{name} has no tags; allowed: {', '.join(tag_sets())}, or files")
     return dict(zip(("train", "valid", "test"), _there(found), strict=True))
+
+
+def tag_sets() -> list[str]:
+    """The names of all sets of tagged words, made here or known."""
+    return names_of("tags") + [known.name for known in _KNOWN if known.tags]
 
 
 def known_talk(name: str) -> dict[str, list[Path]] | None:

@@ -14,10 +14,10 @@ MOST = 64  # symbols that can be read along a side
 ENDINGS = (".svg", ".png")
 
 
-def check_ending(path: Path) -> Path:
+def check_ending(path: Path, option: str = "--out") -> Path:
     """A picture is SVG or PNG by its name."""
     if path.suffix.lower() not in ENDINGS:
-        raise UserError(f"--out {path}; allowed: a name that ends with {' or '.join(ENDINGS)}")
+        raise UserError(f"{option} {path}; allowed: a name that ends with {' or '.join(ENDINGS)}")
     return path
 
 

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+from itertools import cycle, islice
 from pathlib import Path
 
 from torch import Tensor
 
 from foresay.errors import UserError, nearest
+from foresay.study.pictures import write
 from foresay.study.senses import Occurrences, Senses
-from foresay.train.report import write_picture
 
-COLOURS = ("#1f5fa8", "#d1662c", "#3b8f4d", "#7a4fa3", "#8a8a8a")
+COLOURS = ("#1f5fa8", "#d1662c", "#3b8f4d", "#7a4fa3", "#8a8a8a", "#c23b5e", "#2aa5a0", "#b8a11f", "#7b4a2d", "#e58bb5")
+MARKS = "o^sDvP*X"  # another once all colours are used
 SIDE = 3.1
 
 
 def draw_senses(path: Path, found: Senses, word: str | None) -> None:
-    """The occurrences of a word, by default of the one whose two most frequent tags are the most even."""
-    if path.suffix != ".png":
-        raise UserError(f"--picture {path}; allowed: a name that ends in .png")
+    """The occurrences of a word as .png or .svg, by default of the one with the most of its second tag."""
     one = pick(found, word)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(SIDE * len(one.layers), SIDE + 0.5), layout="constrained")
     panels = figure.subplots(1, len(one.layers), squeeze=False)[0]
-    tags = sorted(set(one.tags), key=one.tags.count, reverse=True)
+    tags = sorted(set(one.tags), key=lambda tag: (-one.tags.count(tag), tag))
     for number, (axes, layer) in enumerate(zip(panels, found.layers, strict=True)):
         points = flat(one.layers[number])
-        for tag, colour in zip(tags, (*COLOURS, *["#8a8a8a"] * len(tags)), strict=False):
+        for tag, (colour, mark) in zip(tags, looks(len(tags)), strict=True):
             own = [place for place, other in enumerate(one.tags) if other == tag]
-            axes.scatter(points[own, 0], points[own, 1], s=26, color=colour, alpha=0.8, label=f"{tag} ({len(own)})")
+            named = f"{tag} ({len(own)})"
+            axes.scatter(points[own, 0], points[own, 1], s=26, color=colour, marker=mark, alpha=0.8, label=named)
         axes.set_title(f"layer {number}: {layer.by_word[one.word]:.0f} % nearest alike", fontsize=9, loc="left")
         axes.set_xticks([])
         axes.set_yticks([])
-    panels[0].legend(fontsize=8, frameon=False, title=one.word, title_fontsize=9)
-    write_picture(path, figure)
+    legend = panels[0].legend(fontsize=8, frameon=False, title=one.word, title_fontsize=9)
+    for text in (*legend.get_texts(), legend.get_title()):
+        text.set_parse_math(False)
+    write(path, figure)
+
+
+def looks(number: int) -> list[tuple[str, str]]:
+    """Colour and mark of each tag; no two of the first eighty are the same."""
+    return list(islice(cycle((colour, mark) for mark in MARKS for colour in COLOURS), number))
 
 
 def pick(found: Senses, word: str | None) -> Occurrences:
