@@ -79,11 +79,11 @@ def load_run(run: Path, device: str | None, trust: bool) -> Run:
     return load(run, device, trust=trust)
 
 
-def check_free(path: Path, force: bool) -> Path:
+def check_free(path: Path, force: bool, option: str = "--out") -> Path:
     """A place to write to, refused where what lies there would be lost."""
     taken = any(path.iterdir()) if path.is_dir() else path.exists()
     if taken and not force:
-        raise UserError(f"{path} exists; allowed: a new place: give another --out, or --force to write over it")
+        raise UserError(f"{path} exists; allowed: a new place: give another {option}, or --force to write over it")
     return path
 
 
