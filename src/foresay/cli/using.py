@@ -63,21 +63,17 @@ def evaluate(
     trust: Trust = False,
 ) -> None:
     """Perplexity and bits of a run on held-out text; of pairs what its recipe says, of tags and labels accuracy, F1."""
+    if picture is not None and picture.suffix != ".png":
+        raise UserError(f"--picture {picture}; allowed: a name that ends in .png")
     if picture is not None:
-        if picture.suffix != ".png":
-            raise UserError(f"--picture {picture}; allowed: a name that ends in .png")
         check_free(picture, force, "--picture")
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
     of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
     labels = loaded.model.reads == "labels"
-    if picture is not None and not labels:
-        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
     if picture is not None:
-        from foresay.study.confusion import check_confusion
-
-        check_confusion(loaded.model.labels)
+        _check_labels(run, loaded.model)
     if loaded.model.conditional:
         if rows is not None:
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
@@ -97,6 +93,15 @@ def evaluate(
         show_json(measured.as_dict())
     else:
         show_measured(measured)
+
+
+def _check_labels(run: Path, model: Any) -> None:
+    """Refuses, before anything is measured, a run whose answers no picture shows."""
+    from foresay.study.confusion import check_confusion
+
+    if model.reads != "labels":
+        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
+    check_confusion(model.labels)
 
 
 def judge_and_show(
