@@ -63,10 +63,8 @@ def evaluate(
     trust: Trust = False,
 ) -> None:
     """Perplexity and bits of a run on held-out text; of pairs what its recipe says, of tags and labels accuracy, F1."""
-    if picture is not None and picture.suffix != ".png":
-        raise UserError(f"--picture {picture}; allowed: a name that ends in .png")
     if picture is not None:
-        check_free(picture, force, "--picture")
+        _check_picture(picture, force)
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
@@ -93,6 +91,12 @@ def evaluate(
         show_json(measured.as_dict())
     else:
         show_measured(measured)
+
+
+def _check_picture(picture: Path, force: bool) -> None:
+    if picture.suffix != ".png":
+        raise UserError(f"--picture {picture}; allowed: a name that ends in .png")
+    check_free(picture, force, "--picture")
 
 
 def _check_labels(run: Path, model: Any) -> None:
