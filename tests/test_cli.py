@@ -135,12 +135,11 @@ def test_a_text_with_a_slash_is_a_text(text: str, call: Commands, trained: Path)
 
 def test_what_is_no_utf8_is_refused_after_the_lines_before_it(call: Commands, trained: Path, tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"caf\xe9\n")
-    assert "latin is not UTF-8: byte 0xE9 after line 0; convert it" in call.refused(
-        "score", trained, tmp_path / "latin"
-    )
-    assert "standard input is not UTF-8" in call.refused("generate", trained, "-", given=b"caf\xe9\n")
+    assert "latin line 1 is not UTF-8: byte 0xE9; convert it" in call.refused("score", trained, tmp_path / "latin")
+    assert "standard input line 1 is not UTF-8" in call.refused("generate", trained, "-", given=b"caf\xe9\n")
     called = call("score", trained, "-", given=b"the cat\n" * 99 + b"caf\xe9\n")
-    assert called.code == 2 and called.error.count("\n") == 1 and "byte 0xE9" in called.error
+    assert called.code == 2 and called.error.count("\n") == 1
+    assert "standard input line 100 is not UTF-8: byte 0xE9" in called.error and called.out.count("\n") == 99
 
 
 def test_a_line_is_answered_before_the_next_is_sent(forks: Forks, run: Run, trained: Path) -> None:

@@ -341,13 +341,3 @@ def test_lines_that_hold_no_source(cipher, call):
     assert done.code == 2 and "standard input line 2 is empty; give a source on every line" in done.error
     done = call("score", run, "-", given=b"abc\tijk\n\n")
     assert done.code == 2 and "standard input line 2: '' is no pair" in done.error
-
-
-def test_bytes_that_are_no_text_on_a_lenient_terminal(cipher, monkeypatch):
-    import io
-
-    from foresay.cli.using import lines_of
-
-    lenient = io.TextIOWrapper(io.BytesIO(b"abc\n\xff\xfe\n"), "utf-8", errors="surrogateescape")
-    with pytest.raises(UserError, match="pipe is not UTF-8: byte 0xFF after line 1"):
-        list(lines_of(lenient, "pipe"))

@@ -13,7 +13,7 @@ from foresay.data.batch import Batch
 from foresay.data.labels import Labels
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
-from foresay.errors import UserError
+from foresay.errors import TextError
 from foresay.measuring import Measuring
 from foresay.models.labelling import Labelling
 from foresay.parts import fits
@@ -34,7 +34,7 @@ class Classifying(Measuring):
         rows = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(rows, 1):
             if not len(row):
-                raise UserError(f"text {number} of {len(rows)}, {given[number - 1]!r}, has no tokens; give some words")
+                raise TextError(number, len(rows), f"has no tokens ({given[number - 1][:60]!r}); give some words")
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))  # like lengths together
         found: dict[int, Prediction] = {}
         for first in range(0, len(order), AT_ONCE):

@@ -13,6 +13,14 @@ class UserError(ValueError):
     """What the user gave cannot work; the message is one line: given, allowed, remedy."""
 
 
+class TextError(UserError):
+    """One of several texts cannot be used: its `number`, from 1, and `why`, for who knows its file and line."""
+
+    def __init__(self, number: int, of: int, why: str):
+        super().__init__(f"text {number} of {of} {why}")
+        self.number, self.why = number, why
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """`; did you mean 'lstm'?` for the closest allowed name, or nothing when none is close."""
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)

@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from foresay.data.answers import BETWEEN
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
-from foresay.data.spans import Span, spans_of
+from foresay.data.spans import Scheme, Span, spans_of
 from foresay.data.strange import spelt
 from foresay.data.tag_prepare import word_ids
 from foresay.data.tags import Tags
-from foresay.errors import UserError
+from foresay.errors import TextError
 from foresay.measuring import Measuring
 from foresay.models.tagging import Tagging
 from foresay.text.characters import Characters
@@ -38,12 +39,13 @@ class Predicted:
     words: list[str]
     tags: list[str]  # of spans, as their scheme allows
     probabilities: list[float]  # P(tag | all words)
-    spans: list[Span]  # none where the tags write none
+    spans: list[Span]
+    scheme: Scheme = "none"  # how the tags write spans; none: they write none
 
     def as_dict(self) -> dict[str, Any]:
         spans = [one._asdict() | {"text": " ".join(self.words[one.begin : one.end])} for one in self.spans]
         told = {"words": self.words, "tags": self.tags, "probabilities": self.probabilities}
-        return told | ({"spans": spans} if self.spans else {})
+        return told | ({} if self.scheme == "none" else {"spans": spans})
 
 
 class TagUsing(Measuring):
@@ -65,36 +67,37 @@ class TagUsing(Measuring):
         letters = isinstance(self.tokens, Characters)
         apart = (lambda text: list("".join(text.split()))) if letters else (lambda text: cut(text, blanks=blanks))
         sentences = [apart(text) if isinstance(text, str) else list(text) for text in given]
-        self._check(sentences)
+        ids = self._checked(sentences)
         order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
         found: dict[int, Predicted] = {}
         while order:
             many = max(AT_ONCE // max(len(sentences[order[0]]), 1), 1)
             rows, order = order[:many], order[many:]
-            found |= zip(rows, self._tagged([sentences[row] for row in rows]), strict=True)
+            found |= zip(rows, self._tagged([sentences[row] for row in rows], [ids[row] for row in rows]), strict=True)
         return [found[row] for row in range(len(sentences))]
 
-    def _check(self, sentences: list[list[str]]) -> None:
+    def _checked(self, sentences: list[list[str]]) -> list[np.ndarray]:
+        """The ids of the words of every sentence."""
         longest = getattr(getattr(self._task, "encoder", None), "longest", None)
         for number, words in enumerate(sentences, 1):
             if not words or not all(isinstance(word, str) and word.strip() for word in words):
                 what = "has an empty word" if words else "is empty"
-                raise UserError(f"text {number} of {len(sentences)} {what}; give a text with words")
+                raise TextError(number, len(sentences), f"{what}; give a text with words")
             if longest is not None and len(words) > longest:
-                raise UserError(
-                    f"text {number} has {len(words)} words; the model has positions for {longest}: divide it"
-                )
+                why = f"has {len(words)} words; the model has positions for {longest}: divide it"
+                raise TextError(number, len(sentences), why)
+        found = []
+        for number, row in enumerate(word_ids(self.tokens, sentences), 1):
+            if row is None:
+                why = f"has a word that the run's tokens cut ({' '.join(sentences[number - 1])[:60]!r}); give words"
+                raise TextError(number, len(sentences), f"{why} that they keep")
+            found.append(row)
+        return found
 
-    def _tagged(self, sentences: list[list[str]]) -> list[Predicted]:
+    def _tagged(self, sentences: list[list[str]], ids: list[np.ndarray]) -> list[Predicted]:
         tags = self._task.tags
         assert tags is not None
-        ids = word_ids(self.tokens, sentences)
-        for words, row in zip(sentences, ids, strict=True):
-            if row is None:
-                raise UserError(
-                    f"the run's tokens cut a word of {' '.join(words)[:60]!r} into pieces; give words that they keep"
-                )
-        padded_ids, mask = padded([row for row in ids if row is not None], max(map(len, sentences)))
+        padded_ids, mask = padded(ids, max(map(len, sentences)))
         batch = spelt(Batch(ids=padded_ids, mask=mask), sentences, self.tokens).to(self.model.device)
         best, log_probs = self._task.predict(batch)
         found = []
@@ -102,7 +105,7 @@ class TagUsing(Measuring):
             own = [tags.names[tag] for tag in row[: len(words)]]
             chosen = sure[torch.arange(len(words)), torch.tensor(row[: len(words)])]
             spans = [] if tags.scheme == "none" else spans_of(own)
-            found.append(Predicted(words, own, chosen.tolist(), spans))
+            found.append(Predicted(words, own, chosen.tolist(), spans, tags.scheme))
         return found
 
     def _corpus(self, data: Any, split: str, encoding: str | None) -> Tags:
@@ -110,7 +113,9 @@ class TagUsing(Measuring):
         read, tags = self.recipe.data.read, self._task.tags
         assert tags is not None
         read = replace(read, encoding=encoding or read.encoding, scheme=tags.scheme if not read.rewrite else "auto")
-        return Tags(str(data), share=0.0, tags=list(tags.names), read=read)
+        corpus = Tags(str(data), share=0.0, tags=list(tags.names), read=read)
+        corpus.known = True
+        return corpus
 
 
 def cut(text: str, *, blanks: bool) -> list[str]:

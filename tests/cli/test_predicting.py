@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from foresay import start
+from foresay.cli.app import app
 from foresay.cli.predicting import show_labelled, show_tagged
 from foresay.train.classified import judged
 from foresay.train.progress import Watch
@@ -80,3 +83,113 @@ def test_figures_of_tags(capsys):
     out = capsys.readouterr().out
     assert "accuracy            66.67 %" in out and "of unknown words  100.00 %" in out and "span" not in out
     assert "\nN        66.67  100.00   80.00        2\n" in out and "\nV         0.00    0.00    0.00        1\n" in out
+
+
+@pytest.fixture(scope="module")
+def hmm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tags of spans by counts: a begins one of type x, b is outside."""
+    folder = tmp_path_factory.mktemp("hmm")
+    (folder / "t.conll").write_text("a B-x\nb O\n\nb O\nb O\n\n" * 20)
+    data = {"kind": "tags", "train": str(folder / "t.conll")}
+    recipe = {"task": "hmm", "tokens": "blanks", "data": data, "train": {"batches": "tags"}}
+    start.train(recipe, out=folder / "run", device="cpu", watch=Watch())
+    return folder / "run"
+
+
+def test_files_that_hold_no_lines_of_text_are_refused(bag, hmm, call):
+    for name in ("new.csv", "new.tsv.gz", "new.jsonl", "new.ndjson"):
+        Path(name).write_text("a\nb\n")
+        said = call.refused("predict", bag, "a", name)  # before the first answer
+        assert said.startswith(f"{name} is a table by its name (.") and "name the column that holds the texts" in said
+    for name in ("new.json", "new.parquet"):
+        Path(name).write_text("{}")
+        assert call.refused("predict", bag, name).startswith(f"{name} holds no lines of text by its name (.")
+    for name in ("new.conll", "new.conllu", "new.fasta", "new.3line.gz"):
+        Path(name).write_text("a B-x\n")
+        said = call.refused("predict", hmm, name)
+        assert said.startswith(f"{name} holds words with their tags by its name (.")
+        assert f"; foresay eval {hmm} --data {name} measures on them; to predict, give the words alone, one" in said
+        assert "foresay eval" not in call.refused("predict", bag, name)
+    assert call.refused("predict", hmm, "gone.conll").startswith("gone.conll is no file")
+
+
+def test_blank_lines_keep_their_places(bag, hmm, call):
+    Path("new.txt").write_text("\na\n\nb\n \n")
+    assert call("predict", bag, "new.txt").out == "\nA\n\nB\n\n"
+    told = [json.loads(line) for line in call("predict", bag, "new.txt", "--json").out.splitlines()]
+    assert [one and one["label"] for one in told] == [None, "A", None, "B", None]
+    assert call("predict", hmm, "new.txt").out == "\na\tB-x\n\n\nb\tO\n\n\n"
+    Path("blank.txt").write_text("\n \n")
+    for given in (["blank.txt"], ["-"]):
+        name = given[0].replace("-", "standard input")
+        assert call.refused("predict", bag, *given) == f"there is nothing to predict in {name}; give texts with words"
+
+
+def test_spans_are_given_where_tags_write_them(hmm, call):
+    told = [json.loads(call("predict", hmm, text, "--json").out)["spans"] for text in ("b b", "a b")]
+    assert told == [[], [{"type": "x", "begin": 0, "end": 1, "text": "a"}]]
+
+
+def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
+    """Past the first block of lines; what comes before it is answered."""
+    from foresay.cli import predicting
+
+    monkeypatch.setattr(predicting, "BLOCK", 2)
+    monkeypatch.setattr("foresay.models.hmm.HMM.encoder", SimpleNamespace(longest=2), raising=False)
+    Path("new.txt").write_text("a\n\nb\na\na b a\nb\n")
+    found = call("predict", hmm, "new.txt")
+    assert (found.code, found.out) == (2, "a\tB-x\n\n\nb\tO\n\na\tB-x\n\n")
+    assert found.error == "foresay: new.txt line 5 has 3 words; the model has positions for 2: divide it\n"
+    assert call.refused("predict", hmm, "a b b").startswith("'a b b' has 3 words; the model has")
+
+
+def test_texts_of_a_pipe_are_taken_together(bag, call, monkeypatch):
+    from foresay.loading import load
+
+    many, kind = [], type(load(bag, "cpu"))
+    own = kind.predict
+    monkeypatch.setattr(kind, "predict", lambda run, texts: many.append(len(texts)) or own(run, texts))
+    assert call("predict", bag, "-", given=b"a\nb\n" * 300).out == "A\nB\n" * 300
+    assert many == [256, 256, 88]
+    rows = b'{"t": "a"}\n' * 300
+    assert call("predict", bag, "-", "--column", "t", "--format", "jsonl", given=rows).out == "A\n" * 300
+    assert many[3:] == [256, 44]
+
+
+def test_a_line_of_a_pipe_is_answered_before_the_next_is_read(bag, monkeypatch):
+    """How many answers stood when more was asked for: all of what had come, blank lines too."""
+    told: list[str] = []
+    stood: list[int] = []
+    coming = [b"a\n", b"b\n\n", b"\n", b"a\nb\n"]
+
+    def read1(_size: int) -> bytes:
+        stood.append(len(told))
+        return coming.pop(0) if coming else b""
+
+    monkeypatch.setattr("foresay.cli.predicting.show", told.append)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=SimpleNamespace(read1=read1)))
+    app(["predict", str(bag), "-"], standalone_mode=False)
+    assert told == ["A", "B", "", "", "A", "B"] and stood == [0, 1, 3, 4, 6]
+
+
+def test_a_picture_is_checked_before_the_work(bag, call, monkeypatch):
+    Path("x.png").write_text("mine")
+    said = call.refused("eval", bag, "--picture", "x.png")
+    assert said == "x.png exists; allowed: a new place: give another --picture, or --force to write over it"
+    assert Path("x.png").read_text() == "mine"
+    assert call("eval", bag, "--picture", "x.png", "--force").code == 0
+    assert Path("x.png").read_bytes()[:4] == b"\x89PNG"
+    monkeypatch.setattr("foresay.study.confusion.MOST", 1)
+    monkeypatch.setattr("foresay.measuring.measure_on", None)  # nothing is measured
+    assert call.refused("eval", bag, "--picture", "y.png").startswith("there are 2 labels; a picture has room for 1")
+    assert call.refused("eval", "gone", "--picture", "x.pdf") == "--picture x.pdf; allowed: a name that ends in .png"
+
+
+def test_tags_of_another_set(hmm, call):
+    Path("other.conll").write_text("a B-x\nb B-animal\n")
+    assert call.refused("eval", hmm, "--data", "other.conll") == (
+        "other.conll: line 2 has the tag B-animal, which the run does not know: the file is of another set; the run's "
+        "tags: B-x, I-x, O; give a file that has these, or train on this one"
+    )
+    Path("broken.conll").write_text("b O\na I-x\n")
+    assert call.refused("eval", hmm, "--data", "broken.conll").endswith("begins with B- of its type; mend it")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from foresay.cli.using import placed_lines
+from foresay.cli.lines import Pipe, placed_lines
 from foresay.data.pair_files import place_of, table_rows
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
@@ -16,7 +16,7 @@ FORMATS = ("csv", "tsv", "jsonl")
 
 
 def column_texts(
-    files: Sequence[str], columns: Sequence[str], form: str | None = None, between: str = ""
+    files: Sequence[str], columns: Sequence[str], form: str | None = None, between: str = "", pipe: Pipe | None = None
 ) -> Iterator[tuple[str, str]]:
     """The texts of columns, named or numbered from 1, with where each stands; `form` says what a pipe holds.
 
@@ -31,15 +31,15 @@ def column_texts(
             raise UserError(f"--column {columns[0]}, but {name} is no table by its name (.csv, .tsv, .jsonl); {remedy}")
         if name != "-" and not Path(name).is_file():
             raise UserError(f"{name} is no file; give a table, or - for a pipe")
-        for place, texts in _objects(name, columns) if kind == "jsonl" else _rows(name, columns, kind):
+        for place, texts in _objects(name, columns, pipe) if kind == "jsonl" else _rows(name, columns, kind):
             if not all(map(str.strip, texts)):
                 raise UserError(f"{place} has an empty text; mend or delete it")
             yield place, f" {between} ".join(texts)
 
 
-def _objects(name: str, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _objects(name: str, columns: Sequence[str], pipe: Pipe | None) -> Iterator[tuple[str, list[str]]]:
     """Line by line, so that a pipe is answered as it comes; blank lines are passed over."""
-    for place, line in placed_lines([name]):
+    for place, line in placed_lines([name], pipe):
         if not line.strip():
             continue
         try:

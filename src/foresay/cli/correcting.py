@@ -11,7 +11,7 @@ import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
 from foresay.cli.correcting_pairs import learn, measure
-from foresay.cli.using import placed_lines
+from foresay.cli.lines import placed_lines
 from foresay.cli.writing import refuse
 from foresay.errors import UserError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foresay.cli.app import say, show, show_json
-from foresay.cli.using import read_lines
+from foresay.cli.lines import read_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.using import placed_lines
-from foresay.errors import UserError
+from foresay.cli.lines import Pipe, placed_lines
+from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
     from foresay.train.classified import Classified
     from foresay.train.tagged import Hits, TagFigures
 
-BLOCK = 256  # lines of a file read at a time
+BLOCK = 256  # lines read together
+Placed = tuple[str | None, str]  # where a line stands, and the line
 
 
 @app.command()
@@ -54,22 +56,84 @@ def predict(
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
     if form is not None and not column:
         raise UserError(f"--format {form} without --column; name the column that holds the texts")
+    pipe = Pipe()
     if not column:
-        found = placed_lines(texts)
+        _check_lines(run, texts, tags=not labels)
+        found: Iterator[Placed] = placed_lines(texts, pipe)
     else:
         from foresay.cli.columns import column_texts
 
-        found = column_texts(texts, column, form, _between(loaded, column))
-    lines = ((place, line) for place, line in found if _kept(place, line))
-    while block := list(islice(lines, 1 if texts == ["-"] else BLOCK)):
-        lines_of_block = [line for _, line in block]
-        for one in loaded.predict(lines_of_block, **({} if labels else {"blanks": blanks})):
-            if labels:
-                _show_label(*one, as_json=as_json)
-            elif as_json:
-                show_json(one.as_dict(), compact=True)
-            else:
-                show("\n".join(f"{word}\t{tag}" for word, tag in zip(one.words, one.tags, strict=True)) + "\n")
+        found = column_texts(texts, column, form, _between(loaded, column), pipe)
+    how = {} if labels else {"blanks": blanks}
+    for block in _blocks(_begun(found, texts), pipe):
+        answers = _predicted(loaded, [one for one in block if one[1].strip()], how)
+        for _, line in block:
+            told = next(answers) if line.strip() else None
+            _show_label(told, as_json=as_json) if labels else _show_tags(told, as_json=as_json)
+
+
+def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
+    """Refuses, before the first answer, a blank text and files whose name says that they hold no lines of text."""
+    from foresay.data.source import ending_of, format_of
+    from foresay.data.tag_files import ENDINGS
+
+    for text in texts:
+        if not text.strip():
+            raise UserError("the text is empty; give a text with words")
+        if not os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
+            continue
+        end, form = ending_of(Path(text)), format_of(Path(text))
+        if form in ("csv", "tsv", "jsonl"):
+            raise UserError(
+                f"{text} is a table by its name ({end}); name the column that holds the texts: --column NAME, or a "
+                "number where the table has no header"
+            )
+        if form != "text" or end == ".json":
+            raise UserError(
+                f"{text} holds no lines of text by its name ({end}); allowed: a text a line, or CSV, TSV and JSON "
+                "lines with --column"
+            )
+        if end in ENDINGS:
+            measured = f"foresay eval {run} --data {text} measures on them; " if tags else ""
+            raise UserError(
+                f"{text} holds words with their tags by its name ({end}); {measured}to predict, give the words alone, "
+                "one sentence a line"
+            )
+
+
+def _begun(found: Iterator[Placed], texts: Sequence[str]) -> Iterator[Placed]:
+    """The same lines, once there is one that is not blank."""
+    first: list[Placed] = []
+    for one in found:
+        first.append(one)
+        if one[1].strip():
+            return chain(first, found)
+    names = ", ".join("standard input" if text == "-" else text for text in texts)
+    raise UserError(f"there is nothing to predict in {names}; give texts with words")
+
+
+def _blocks(found: Iterator[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
+    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written."""
+    block: list[Placed] = []
+    for one in found:
+        block.append(one)
+        if len(block) == BLOCK or pipe.waits:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _predicted(run: Any, given: list[Placed], how: dict[str, bool]) -> Iterator[Any]:
+    """The answers, up to a text that has none, which is told with its place."""
+    if not given:
+        return
+    try:
+        yield from run.predict([line for _, line in given], **how)
+    except TextError as error:
+        before, (place, line) = given[: error.number - 1], given[error.number - 1]
+        yield from _predicted(run, before, how)
+        raise UserError(f"{place or repr(line[:60])} {error.why}") from None
 
 
 def _between(run: Any, columns: list[str]) -> str:
@@ -90,22 +154,26 @@ def _between(run: Any, columns: list[str]) -> str:
     return between
 
 
-def _show_label(label: str | tuple[str, ...], shares: dict[str, float], *, as_json: bool) -> None:
-    """A label on a line of its own; several with tabs between them, none as an empty line."""
+def _show_label(told: Any, *, as_json: bool) -> None:
+    """A label on a line of its own; several with tabs between them, none, and that of a blank line, as an empty one."""
+    if told is None:
+        show("null" if as_json else "")
+        return
+    label, shares = told
     if as_json:
-        told = {"label": label} if isinstance(label, str) else {"labels": list(label)}
-        show_json(told | {"probabilities": shares}, compact=True)
+        named = {"label": label} if isinstance(label, str) else {"labels": list(label)}
+        show_json(named | {"probabilities": shares}, compact=True)
     else:
         show(label if isinstance(label, str) else "\t".join(label))
 
 
-def _kept(place: str | None, line: str) -> bool:
-    """Whether there is something to read; a blank line of a file is none, a blank text a mistake."""
-    if line.strip():
-        return True
-    if place is None:
-        raise UserError("the text is empty; give a text with words")
-    return False
+def _show_tags(told: Any, *, as_json: bool) -> None:
+    """Words with their tags and a blank line after them, which of a blank line is all."""
+    if as_json:
+        show_json(None if told is None else told.as_dict(), compact=True)
+    else:
+        rows = () if told is None else zip(told.words, told.tags, strict=True)
+        show("".join(f"{word}\t{tag}\n" for word, tag in rows))
 
 
 def show_tagged(found: TagFigures, *, as_json: bool) -> None:

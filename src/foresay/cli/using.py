@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
+from foresay.cli.app import (
+    Device,
+    Encoding,
+    Force,
+    Json,
+    RunArgument,
+    Trust,
+    app,
+    check_free,
+    load_run,
+    say,
+    show,
+    show_json,
+    told,
+)
+from foresay.cli.lines import placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
     from foresay.train.evaluate import Measured
     from foresay.train.overlap import Overlap
-
-ENDS = (".txt", ".md", ".tsv", ".csv", ".json", ".jsonl", ".gz", ".xz", ".bz2", ".zst", ".zip")
-BEGINS = ("./", "../", "/", "~/")
 
 
 @app.command("eval")
@@ -48,18 +57,21 @@ def evaluate(
         typer.Option("--measure", help="Of pairs: exact, errors, bleu, chrf, rouge; given several times for several."),
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Of labels: a .png of what is taken for what.")] = None,
+    force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
     """Perplexity and bits of a run on held-out text; of pairs what its recipe says, of tags and labels accuracy, F1."""
+    if picture is not None:
+        _check_picture(picture, force)
     loaded = load_run(run, device, trust)
     if encoding is not None and data is None:
         raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
     of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
     labels = loaded.model.reads == "labels"
-    if picture is not None and not labels:
-        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
+    if picture is not None:
+        _check_labels(run, loaded.model)
     if loaded.model.conditional:
         if rows is not None:
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
@@ -79,6 +91,21 @@ def evaluate(
         show_json(measured.as_dict())
     else:
         show_measured(measured)
+
+
+def _check_picture(picture: Path, force: bool) -> None:
+    if picture.suffix != ".png":
+        raise UserError(f"--picture {picture}; allowed: a name that ends in .png")
+    check_free(picture, force, "--picture")
+
+
+def _check_labels(run: Path, model: Any) -> None:
+    """Refuses, before anything is measured, a run whose answers no picture shows."""
+    from foresay.study.confusion import check_confusion
+
+    if model.reads != "labels":
+        raise UserError(f"--picture shows which labels are taken for which, and {run} gives none; leave it out")
+    check_confusion(model.labels)
 
 
 def judge_and_show(
@@ -171,50 +198,6 @@ def sides(line: str, place: str | None = None) -> tuple[str, str]:
             f"{where}{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET"
         )
     return source, target
-
-
-def read_lines(texts: Iterable[str]) -> Iterator[str]:
-    """The lines of a pipe, of files, or the texts themselves; read one by one."""
-    return (line for _, line in placed_lines(texts))
-
-
-def placed_lines(texts: Iterable[str]) -> Iterator[tuple[str | None, str]]:
-    """The same, each with where it stands: `FILE line 3`; None for a text itself."""
-    for text in texts:
-        if text == "-":
-            yield from _numbered(sys.stdin, "standard input")
-        elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
-            with Path(text).open(encoding="utf-8-sig") as file:
-                yield from _numbered(file, text)
-        elif is_path(text):
-            raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
-        else:
-            yield None, text
-
-
-def is_path(text: str) -> bool:
-    """Whether a text that names no file was plainly meant to: by how it ends, or begins."""
-    return text.lower().endswith(ENDS) or (text.startswith(BEGINS) and not any(map(str.isspace, text)))
-
-
-def _numbered(file: TextIO, name: str) -> Iterator[tuple[str, str]]:
-    return ((f"{name} line {number}", line) for number, line in enumerate(lines_of(file, name), 1))
-
-
-def lines_of(file: TextIO, name: str) -> Iterator[str]:
-    """The lines of a file or a pipe, as they come."""
-    number = 0
-    try:
-        for line in file:
-            line.encode()  # where the locale is C.UTF-8, standard input lets through what is no UTF-8
-            number += 1
-            yield line.rstrip("\n")
-    except (UnicodeDecodeError, UnicodeEncodeError) as error:
-        wrong = error.object[error.start]
-        byte = wrong if isinstance(wrong, int) else ord(wrong) & 0xFF
-        raise UserError(
-            f"{name} is not UTF-8: byte 0x{byte:02X} after line {number}; convert it, as with iconv -f latin1 -t utf-8"
-        ) from None
 
 
 def _visible(token: str) -> str:

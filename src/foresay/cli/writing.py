@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
-from foresay.cli.using import lines_of, placed_lines
+from foresay.cli.lines import PIPED, Pipe, file_lines, lines_of, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def sample_and_show(
 
 def piped(prompt: str) -> str:
     """A prompt, or what comes through the pipe."""
-    return "\n".join(lines_of(sys.stdin, "standard input")) if prompt == "-" else prompt
+    return "\n".join(lines_of(Pipe(), PIPED)) if prompt == "-" else prompt
 
 
 def sources_of(prompt: str) -> list[str]:
@@ -219,12 +218,11 @@ def rescore(
     from foresay.decode.rescore import read, rescore
 
     if file == "-":
-        given = list(read(lines_of(sys.stdin, "standard input"), "standard input"))
+        given = list(read(lines_of(Pipe(), PIPED), PIPED))
     elif not Path(file).is_file():
         raise UserError(f"{file} is no file; give lines of id, score and text, or - for a pipe")
     else:
-        with Path(file).open(encoding="utf-8-sig") as opened:
-            given = list(read(lines_of(opened, file), file))
+        given = list(read(lines_of(file_lines(file), file), file))
     lists = rescore(load_run(run, device, trust), given, weight, bonus)
     shown = [one for own in lists for one in (own[:1] if best else own)]
     if as_json:

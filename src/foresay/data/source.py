@@ -22,7 +22,7 @@ from foresay.data.decoding import Decoded, check_encoding
 
 BLOCK = 2**20  # bytes read at a time
 
-_NAMES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow"}
+NAMES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow"}
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,12 @@ class Stream:
 
 def format_of(path: Path) -> str:
     """What a file's name says it is: text where it says nothing else; what it is packed with does not count."""
+    return NAMES.get(ending_of(path), "text")
+
+
+def ending_of(path: Path) -> str:
+    """How a file's name ends, in small letters, before what it is packed with."""
     name = path.name.lower()
     for packed in PACKED_NAMES:
         name = name.removesuffix(packed)
-    return _NAMES.get(Path(name).suffix, "text")
+    return Path(name).suffix

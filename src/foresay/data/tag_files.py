@@ -27,6 +27,13 @@ from foresay.data.squad import squad_rows
 from foresay.errors import UserError
 
 Format = Literal["columns", "conllu", "letters", "squad"]
+ENDINGS: dict[str, Format] = {
+    ".conll": "columns",
+    ".conllu": "conllu",
+    ".fasta": "letters",
+    ".3line": "letters",
+    ".json": "squad",
+}
 CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"

@@ -17,13 +17,12 @@ from foresay.data.made import made_rows
 from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source
 from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
-from foresay.data.tag_files import CONLLU, Format, Tagged, TagText
+from foresay.data.tag_files import CONLLU, ENDINGS, Format, Tagged, TagText
 from foresay.data.tag_set import TagSet
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
 KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
-_ENDINGS: dict[str, Format] = {".conllu": "conllu", ".fasta": "letters", ".3line": "letters", ".json": "squad"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,8 @@ class TagReading:
 @part("data", "tags")
 class Tags(Rows):
     """Words and their tags, from files of columns or a known set."""
+
+    known = False  # whether `tags` are a trained model's, so that there can be no others
 
     def __init__(
         self,
@@ -92,6 +93,11 @@ class Tags(Rows):
     def _check(self, name: str, sentence: Tagged, tags: TagSet) -> None:
         for line, tag in zip(sentence.lines, sentence.tags, strict=True):
             if tag not in tags.ids and not (self.read.rewrite and f"B-{tag[2:]}" in tags.ids):
+                if self.known:
+                    raise UserError(
+                        f"{name}: line {line} has the tag {tag}, which the run does not know: the file is of another "
+                        f"set; the run's tags: {_few(tags.names)}; give a file that has these, or train on this one"
+                    )
                 where = "data.tags" if self.tags else "the tags of data.train"
                 raise UserError(
                     f"{name}: line {line} has the tag {tag}, which is not among {where}: {_few(tags.names)}; mend it, "
@@ -99,7 +105,7 @@ class Tags(Rows):
                 )
         broken = None if self.read.rewrite else first_broken(sentence.tags, tags.scheme)
         if broken is not None:
-            raise UserError(_broken(name, sentence, broken, tags.scheme))
+            raise UserError(_broken(name, sentence, broken, tags.scheme, self.known))
 
     def written(self, sentence: Tagged, tags: TagSet) -> Tagged:
         """A sentence in the scheme of the set."""
@@ -109,7 +115,7 @@ class Tags(Rows):
 
     def of_file(self, path: Path, usual: tuple[int, int] | None = None) -> TagText:
         read = Reading(format="text", encoding=self.read.encoding, errors=self.read.errors)
-        by_name: list[Format] = [_ENDINGS[end] for end in path.suffixes if end in _ENDINGS]
+        by_name: list[Format] = [ENDINGS[end] for end in path.suffixes if end in ENDINGS]
         form = self.read.format if self.read.format != "auto" else by_name[0] if by_name else "columns"
         columns = CONLLU if form == "conllu" else usual
         if self.read.columns is not None:
@@ -117,15 +123,13 @@ class Tags(Rows):
         return TagText(Source(str(path), path, read=read), form, columns)
 
 
-def _broken(name: str, sentence: Tagged, place: int, scheme: Scheme) -> str:
+def _broken(name: str, sentence: Tagged, place: int, scheme: Scheme, known: bool) -> str:
     tag, tags = sentence.tags[place], ["the beginning of a sentence", *sentence.tags, "the end of a sentence"]
     alone = tag[0] in "IE" and tags[place] not in (f"B{tag[1:]}", f"I{tag[1:]}")
     where = f"after {tags[place]}" if alone else f"before {tags[place + 2]}"
     rule = "begins with B- and ends with E-" if scheme == "bioes" else "begins with B-"
-    return (
-        f"{name}: line {sentence.lines[place]} has {tag} {where}, and a span {rule} of its type; mend it, or let it be "
-        f"mended: data.rewrite={scheme}"
-    )
+    mended = "" if known else f", or let it be mended: data.rewrite={scheme}"
+    return f"{name}: line {sentence.lines[place]} has {tag} {where}, and a span {rule} of its type; mend it{mended}"
 
 
 def _few(tags: object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from foresay.data.label_shards import LabelSet
 from foresay.errors import UserError
 from foresay.train.classified import Classified
 from foresay.train.report import write_picture
@@ -13,17 +14,20 @@ from foresay.train.report import write_picture
 MOST = 40  # labels; more cannot be read
 
 
+def check_confusion(labels: LabelSet) -> None:
+    """Refuses, before anything is measured, labels that no picture can show."""
+    if labels.several:
+        raise UserError("a text may have several labels here, so none is taken for another; leave --picture out")
+    if len(labels.names) > MOST:
+        raise UserError(
+            f"there are {len(labels.names)} labels; a picture has room for {MOST}: leave --picture out, use --json"
+        )
+
+
 def draw_confusion(path: Path, found: Classified) -> None:
     """The confusion matrix of an evaluation as a PNG; numbers are texts."""
-    if path.suffix != ".png":
-        raise UserError(f"--picture {path}; allowed: a name that ends in .png")
     table = found.confusion
-    if table is None:
-        raise UserError("a text may have several labels here, so none is taken for another; leave --picture out")
-    if len(table) > MOST:
-        raise UserError(
-            f"there are {len(table)} labels; a picture has room for {MOST}: leave --picture out, use --json"
-        )
+    assert table is not None
     from matplotlib.figure import Figure
 
     side = max(3.6, 1.6 + 0.5 * len(table))

@@ -1,0 +1,104 @@
+"""Texts for a command: those of the line itself, of files (packed or not), and of a pipe as they come."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from foresay.errors import UserError
+
+BEGINS = ("./", "../", "/", "~/")
+PIPED = "standard input"
+AT_ONCE = 2**16  # bytes: what a pipe of Linux holds
+
+
+class Pipe:
+    """The lines of standard input, each as soon as it is there; `waits` where the next one is not."""
+
+    def __init__(self) -> None:
+        self.held: deque[bytes] = deque()
+        self.reads = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether asking for another text may take until someone writes it."""
+        return self.reads and not any(map(bytes.strip, self.held))
+
+    def __iter__(self) -> Iterator[bytes]:
+        file: Any = sys.stdin.buffer
+        begun: list[bytes] = []  # a line whose end has not come
+        self.reads = True
+        while content := file.read1(AT_ONCE):  # what is there, and only where nothing is, what comes next
+            *whole, rest = content.split(b"\n")
+            if whole:
+                whole[0] = b"".join([*begun, whole[0]])
+                begun = []
+            begun.append(rest)
+            self.held.extend(whole)
+            while self.held:
+                yield self.held.popleft()
+        if any(begun):
+            yield b"".join(begun)
+        self.reads = False
+
+
+def read_lines(texts: Iterable[str]) -> Iterator[str]:
+    """The lines of a pipe, of files, or the texts themselves; read one by one."""
+    return (line for _, line in placed_lines(texts))
+
+
+def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[tuple[str | None, str]]:
+    """The same, each with where it stands: `FILE line 3`; None for a text itself."""
+    for text in texts:
+        if text == "-":
+            yield from _numbered(pipe or Pipe(), PIPED)
+        elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
+            yield from _numbered(file_lines(text), text)
+        elif is_path(text):
+            raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
+        else:
+            yield None, text
+
+
+def is_path(text: str) -> bool:
+    """Whether a text that names no file was plainly meant to: by how it ends, or begins."""
+    from foresay.data.compressed import PACKED_NAMES
+    from foresay.data.source import NAMES
+    from foresay.data.tag_files import ENDINGS
+
+    ends = (".txt", ".md", ".zip", *NAMES, *ENDINGS, *PACKED_NAMES)
+    return text.lower().endswith(ends) or (text.startswith(BEGINS) and not any(map(str.isspace, text)))
+
+
+def file_lines(name: str) -> Iterator[bytes]:
+    """The lines of a file, unpacked where it is packed, as training reads it."""
+    from foresay.data.compressed import Damaged, packing, unpacked
+    from foresay.data.records import lines_of as split
+
+    path = Path(name)
+    with path.open("rb") as raw:
+        try:
+            yield from split(unpacked(raw, packing(path)))
+        except Damaged as error:
+            raise UserError(f"{name} {error}") from None
+
+
+def _numbered(found: Iterable[bytes], name: str) -> Iterator[tuple[str, str]]:
+    return ((f"{name} line {number}", line) for number, line in enumerate(lines_of(found, name), 1))
+
+
+def lines_of(found: Iterable[bytes], name: str) -> Iterator[str]:
+    """Lines as text, without a byte order mark and what ends them."""
+    for number, content in enumerate(found, 1):
+        try:
+            line = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{name} line {number} is not UTF-8: byte 0x{content[error.start]:02X}; convert it, as with "
+                "iconv -f latin1 -t utf-8"
+            ) from None
+        yield (line.removeprefix("\ufeff") if number == 1 else line).removesuffix("\r")
