@@ -72,7 +72,8 @@ def look(
 
         name = {"--pair": "alignment.svg", "--attention": "attention.svg", "--text": "moved.svg"}[given[0]]
         path = out or run / name
-        path = check_free(path if text is not None and path.suffix == ".html" else check_ending(path), force)
+        path = path if text is not None and path.suffix == ".html" else check_ending(path)
+        check_free(path, force, anywhere=out is None)
     if text is not None:
         look_at_words(loaded, text, label, path, as_json=as_json)
     elif attention is not None:
