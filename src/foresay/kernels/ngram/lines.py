@@ -26,9 +26,9 @@ def _number(letters: np.ndarray, at: int) -> tuple[float, int]:
     at += negative
     whole, digits, power, seen = 0, 0, 0, 0
     while True:
-        letter = letters[Row(at)]
+        letter = int(letters[Row(at)])
         if ZERO <= letter <= NINE:
-            whole = 10 * whole + (letter - ZERO)
+            whole = 10 * whole + letter - ZERO
             digits += whole > 0
             power -= seen
         elif letter == POINT and not seen:
@@ -46,7 +46,7 @@ def _number(letters: np.ndarray, at: int) -> tuple[float, int]:
         at += 2 if below or letters[Row(at + 1)] == PLUS else 1
         begin, shift = at, 0
         while ZERO <= letters[Row(at)] <= NINE and at - begin < 3:
-            shift = 10 * shift + (letters[Row(at)] - ZERO)
+            shift = 10 * shift + int(letters[Row(at)]) - ZERO
             at += 1
         if at == begin:
             return 0.0, -1
