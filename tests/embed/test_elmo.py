@@ -17,6 +17,7 @@ from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import Elmo
 from foresay.errors import UserError
 from foresay.loading import load
+from foresay.models.task import Task
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_bytes import numbered
 from foresay.train.progress import Watch
@@ -236,6 +237,14 @@ def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
     with pytest.raises(UserError, match=told):
         start.train(recipe(embedding={"kind": "elmo", **given}), out=tmp_path / "run", device="cpu", watch=Watch())
     assert not (tmp_path / "run").exists()
+
+
+def test_a_frozen_bilm_counts_for_no_parameters():
+    task = Task()
+    task.embedding = build()
+    assert task.size() == 3 + 1  # the weights of the layers, and gamma
+    task.embedding = build(thaw=True)
+    assert task.size() == sum(p.numel() for p in task.parameters()) > 100
 
 
 def test_what_predicts_the_next_word_may_not_see_it():

@@ -70,6 +70,10 @@ class HMM(Tagging):
         ):
             parameter.copy_(torch.from_numpy(found))
 
+    def size(self) -> int:
+        """The number of values that are counted; no gradient reaches them."""
+        return sum(p.numel() for p in self.parameters())
+
     def _log_shares(self, counts: np.ndarray, axis: int) -> np.ndarray:
         more = counts + self.smoothing
         return np.log(more / more.sum(axis, keepdims=True))
