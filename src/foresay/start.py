@@ -166,6 +166,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
         watch.note(note)
+    for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
+        if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
+            watch.note(f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch")
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run

@@ -126,3 +126,10 @@ def test_nothing_is_lost(call: Commands, tmp_path, monkeypatch):
 def test_mistakes(call: Commands, words, told):
     assert told in call.refused("embed", *words)
     assert not [*Path().glob("v.*")] and not Path("text.json").exists()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl.gz", "t.conll", "t.parquet"])
+def test_files_that_hold_no_lines_of_text_are_refused(call: Commands, tmp_path, name):
+    (tmp_path / name).write_bytes(b"the cat,1\n")
+    said = call.refused("embed", "nowhere", tmp_path / name)
+    assert f"{name} holds no lines of text by its name (." in said and said.endswith("; allowed: a text a line")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -237,6 +237,21 @@ def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
     with pytest.raises(UserError, match=told):
         start.train(recipe(embedding={"kind": "elmo", **given}), out=tmp_path / "run", device="cpu", watch=Watch())
     assert not (tmp_path / "run").exists()
+
+
+def test_layers_that_would_thaw_too_late_are_told_of(tmp_path):
+    class Notes(Watch):
+        told: ClassVar[list[str]] = []
+
+        def note(self, text: str) -> None:
+            self.told.append(text)
+
+    thawing = recipe()
+    thawing["embedding"]["of"][1]["thaw"] = [0, thawing["train"]["steps"] - 1, thawing["train"]["steps"]]
+    start.train(thawing, out=tmp_path / "run", device="cpu", watch=Notes())
+    assert [note for note in Notes.told if note.startswith("warning: elmo")] == [
+        f"warning: elmo: thaw={thawing['embedding']['of'][1]['thaw']}: 1 of its layers thaw after the last batch"
+    ]
 
 
 def test_a_frozen_bilm_counts_for_no_parameters():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
-from foresay.cli.using import placed_lines
+from foresay.cli.lines import holds, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def embed(
     if out is not None:
         for path in (out, _beside(out)) if out.suffix == ".npy" else (out,):
             check_free(path, force)
+    for text in texts:
+        if os.path.isfile(text) and holds(text)[0] != "lines":  # noqa: PTH113 - no error for a text too long to be a name
+            raise UserError(f"{text} holds no lines of text by its name ({holds(text)[1]}); allowed: a text a line")
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "embed"):
         task = loaded.recipe.task.part_name

@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from foresay.errors import UserError
 
@@ -72,6 +72,19 @@ def is_path(text: str) -> bool:
 
     ends = (".txt", ".md", ".zip", *NAMES, *ENDINGS, *PACKED_NAMES)
     return text.lower().endswith(ends) or (text.startswith(BEGINS) and not any(map(str.isspace, text)))
+
+
+def holds(name: str) -> tuple[Literal["lines", "table", "tags", "else"], str]:
+    """What a file holds, by its name, and how that ends."""
+    from foresay.data.source import ending_of, format_of
+    from foresay.data.tag_files import ENDINGS
+
+    end, form = ending_of(Path(name)), format_of(Path(name))
+    if form in ("csv", "tsv", "jsonl"):
+        return "table", end
+    if form != "text" or end == ".json":
+        return "else", end
+    return ("tags" if end in ENDINGS else "lines"), end
 
 
 def file_lines(name: str) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.lines import Pipe, placed_lines
+from foresay.cli.lines import Pipe, holds, placed_lines
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
@@ -74,26 +74,23 @@ def predict(
 
 def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
     """Refuses, before the first answer, a blank text and files whose name says that they hold no lines of text."""
-    from foresay.data.source import ending_of, format_of
-    from foresay.data.tag_files import ENDINGS
-
     for text in texts:
         if not text.strip():
             raise UserError("the text is empty; give a text with words")
         if not os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
             continue
-        end, form = ending_of(Path(text)), format_of(Path(text))
-        if form in ("csv", "tsv", "jsonl"):
+        kind, end = holds(text)
+        if kind == "table":
             raise UserError(
                 f"{text} is a table by its name ({end}); name the column that holds the texts: --column NAME, or a "
                 "number where the table has no header"
             )
-        if form != "text" or end == ".json":
+        if kind == "else":
             raise UserError(
                 f"{text} holds no lines of text by its name ({end}); allowed: a text a line, or CSV, TSV and JSON "
                 "lines with --column"
             )
-        if end in ENDINGS:
+        if kind == "tags":
             measured = f"foresay eval {run} --data {text} measures on them; " if tags else ""
             raise UserError(
                 f"{text} holds words with their tags by its name ({end}); {measured}to predict, give the words alone, "

@@ -115,6 +115,10 @@ class Elmo(Embedding):
         done = int(self.batches)
         return sum(at <= done for at in self.thaw)
 
+    def never_thaw(self, batches: int) -> int:
+        """How many of the layers that are to learn will not, in so many batches."""
+        return sum(at >= batches for at in self.thaw) if isinstance(self.thaw, list) else 0
+
     def _let_learn(self, thawed: int) -> None:
         """Of layers that do not learn yet nothing asks for a gradient; the optimiser has them from the start."""
         if thawed == self.learning:
