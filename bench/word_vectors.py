@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--gpu", action="store_true")
     given = parser.parse_args()
-    folder = Path(os.environ.get("FORESAY_DATA", "../shared/data"))
+    folder = Path(os.environ.get("FORESAY_DATA", "data"))
     if not (folder / "enwiki-text8-format").is_dir():
         sys.exit(f"no enwiki-text8-format under {folder}; set FORESAY_DATA")
     figures: dict[str, dict[str, Any]] = {}
