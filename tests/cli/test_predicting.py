@@ -132,9 +132,9 @@ def test_spans_are_given_where_tags_write_them(hmm, call):
 
 def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
     """Past the first block of lines; what comes before it is answered."""
-    from foresay.cli import predicting
+    from foresay.cli import lines
 
-    monkeypatch.setattr(predicting, "BLOCK", 2)
+    monkeypatch.setattr(lines, "BLOCK", 2)
     monkeypatch.setattr("foresay.models.hmm.HMM.encoder", SimpleNamespace(longest=2), raising=False)
     Path("new.txt").write_text("a\n\nb\na\na b a\nb\n")
     found = call("predict", hmm, "new.txt")

@@ -5,21 +5,19 @@ from __future__ import annotations
 import io
 import json
 import os
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foresay.cli.app import Device, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
-from foresay.cli.lines import holds, placed_lines
+from foresay.cli.lines import Pipe, blocks, holds, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
     from foresay.results import Embedded
 
 ENDINGS = (".safetensors", ".npy", ".json")
-BLOCK = 256  # lines of a file read at a time
 
 
 @app.command()
@@ -48,9 +46,10 @@ def embed(
         task = loaded.recipe.task.part_name
         raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
     found: list[Embedded] = []
-    lines = (line for place, line in placed_lines(texts) if line.strip() or place is None)  # no blank line of a file
-    while block := list(islice(lines, 1 if texts == ["-"] and out is None else BLOCK)):
-        some = [_chosen(one, layer) for one in loaded.embed(block)]
+    pipe = Pipe()
+    for block in blocks(placed_lines(texts, pipe), pipe):
+        lines = [line for place, line in block if line.strip() or place is None]  # no blank line of a file
+        some = [_chosen(one, layer) for one in loaded.embed(lines)]
         if out is not None:
             found += some
             continue

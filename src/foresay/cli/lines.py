@@ -14,6 +14,9 @@ from foresay.errors import UserError
 BEGINS = ("./", "../", "/", "~/")
 PIPED = "standard input"
 AT_ONCE = 2**16  # bytes: what a pipe of Linux holds
+BLOCK = 256  # lines read together
+
+Placed = tuple[str | None, str]  # where a line stands, and the line
 
 
 class Pipe:
@@ -51,7 +54,7 @@ def read_lines(texts: Iterable[str]) -> Iterator[str]:
     return (line for _, line in placed_lines(texts))
 
 
-def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[tuple[str | None, str]]:
+def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[Placed]:
     """The same, each with where it stands: `FILE line 3`; None for a text itself."""
     for text in texts:
         if text == "-":
@@ -62,6 +65,18 @@ def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[tup
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
             yield None, text
+
+
+def blocks(found: Iterable[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
+    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written."""
+    block: list[Placed] = []
+    for one in found:
+        block.append(one)
+        if len(block) == BLOCK or pipe.waits:
+            yield block
+            block = []
+    if block:
+        yield block
 
 
 def is_path(text: str) -> bool:

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.lines import Pipe, holds, placed_lines
+from foresay.cli.lines import Pipe, Placed, blocks, holds, placed_lines
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
     from foresay.train.classified import Classified
     from foresay.train.tagged import Hits, TagFigures
-
-BLOCK = 256  # lines read together
-Placed = tuple[str | None, str]  # where a line stands, and the line
 
 
 @app.command()
@@ -65,7 +62,7 @@ def predict(
 
         found = column_texts(texts, column, form, _between(loaded, column), pipe)
     how = {} if labels else {"blanks": blanks}
-    for block in _blocks(_begun(found, texts), pipe):
+    for block in blocks(_begun(found, texts), pipe):
         answers = _predicted(loaded, [one for one in block if one[1].strip()], how)
         for _, line in block:
             told = next(answers) if line.strip() else None
@@ -107,18 +104,6 @@ def _begun(found: Iterator[Placed], texts: Sequence[str]) -> Iterator[Placed]:
             return chain(first, found)
     names = ", ".join("standard input" if text == "-" else text for text in texts)
     raise UserError(f"there is nothing to predict in {names}; give texts with words")
-
-
-def _blocks(found: Iterator[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
-    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written."""
-    block: list[Placed] = []
-    for one in found:
-        block.append(one)
-        if len(block) == BLOCK or pipe.waits:
-            yield block
-            block = []
-    if block:
-        yield block
 
 
 def _predicted(run: Any, given: list[Placed], how: dict[str, bool]) -> Iterator[Any]:
