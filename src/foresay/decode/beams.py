@@ -13,8 +13,10 @@ from torch import Tensor
 from foresay.decode.best import largest
 from foresay.decode.generate import BLOCK, asks, padded
 from foresay.decode.graphed import Repeated, taken_over
+from foresay.decode.kept import going_on
 from foresay.decode.search import MARGIN, NEVER, Found, Limits, nothing_possible
 from foresay.kernels.switch import plain
+from foresay.parts import describe
 from foresay.text.tokens import STOP
 
 if TYPE_CHECKING:
@@ -98,16 +100,22 @@ class Beams:
 
     def run(self) -> tuple[list[list[Found]], list[bool]]:
         """The best of each prompt, and whether every choice on the way was clear."""
-        device, length = self.totals.device, self.limits.length
-        together = Repeated(self._whole, device) if device.type == "cuda" and self.trail is None else None
         self._extend()
         self.made = 1
-        while self.made < length:
+        if self.totals.device.type == "cuda" and self.trail is None:
+            settings = (describe(self.how), self.limits)
+            with going_on(self, Beams._whole, self.model, settings) as (beams, both):
+                return beams._search(both)
+        return self._search(None)
+
+    def _search(self, together: Repeated | None) -> tuple[list[list[Found]], list[bool]]:
+        """From the first step on; `together` is a step and the end of the one before it."""
+        while self.made < self.limits.length:
             if together is None:
                 self._close()
             else:
                 together()
-            if asks(self.made - 1, device) and not self._lives():
+            if asks(self.made - 1, self.totals.device) and not self._lives():
                 break
             if together is None:
                 self._go_on()

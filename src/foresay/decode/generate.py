@@ -20,7 +20,8 @@ from torch import Tensor
 
 from foresay.decode.chance import gumbel, keys
 from foresay.decode.given import alone
-from foresay.decode.graphed import Repeated, graphed, taken_over
+from foresay.decode.graphed import graphed, taken_over
+from foresay.decode.kept import going_on
 from foresay.decode.sample import Decoder
 from foresay.decode.search import NEVER, margin_for
 from foresay.kernels.switch import plain
@@ -84,18 +85,30 @@ def _write(
     told = on_step is not None or how.ends is not None or how.context is not None
     together = model.device.type == "cuda" and not told and how.length <= BLOCK
     rows = Rows(model if together else graphed(model), prompts, numbers, decoder, how, margin)
-    both = Repeated(rows.go_on_and_choose, rows.device)
+    if together:
+        return _write_on(rows)
     for step in range(how.length):
-        if together and step:
-            both()
-        else:
-            rows.choose()
-            rows.tell(on_step, how.ends)
+        rows.choose()
+        rows.tell(on_step, how.ends)
         if asks(step, rows.device) and not rows.alive.any():
             break
-        if not together and step + 1 < how.length:
+        if step + 1 < how.length:
             rows.go_on()
     return rows.written(), rows.sure.tolist()
+
+
+def _write_on(rows: Rows) -> tuple[list[list[int]], list[bool]]:
+    """On a GPU, where nobody is told of a step: the model's step and the choice after it are one graph."""
+    length, decoder = rows.how.length, rows.decoder
+    settings = (type(decoder), getattr(decoder, "settings", decoder), rows.margin)
+    if length:
+        rows.choose()
+    with going_on(rows, Rows.go_on_and_choose, rows.model, settings) as (rows, both):
+        for step in range(1, length):
+            both()
+            if asks(step, rows.device) and not rows.alive.any():
+                break
+        return rows.written(), rows.sure.tolist()
 
 
 class Rows:

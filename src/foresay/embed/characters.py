@@ -139,16 +139,23 @@ class Characters(Embedding):
         if trim and len(spelt):
             spelt, real = spelt[:, : (widest := int(lengths.max()))], real[:, :widest]
         c = F.embedding(spelt.long(), self.alphabet) * real[..., None]
+        slide = as_product if c.is_cuda and trim else nn.Conv1d.__call__
         c = c.transpose(1, 2)  # (N, letters, W)
         found = []
         for convolution in self.convolutions:
             wide = convolution.kernel_size[0]
-            y = convolution(F.pad(c, (0, wide - 1)))  # a window from every letter on
+            y = slide(convolution, F.pad(c, (0, wide - 1)))  # a window from every letter on
             begins = torch.arange(y.shape[2], device=y.device) <= (lengths - wide).clamp(min=0)[:, None]
             found.append(y.masked_fill(~begins[:, None], float("-inf")).amax(2))
         m = torch.cat(found, 1)
         m = m.relu() if self.activation == "relu" else m.tanh()  # both rise: the max before is the max after
         return self.project(self.highway(m))
+
+
+def as_product(convolution: nn.Conv1d, x: Tensor) -> Tensor:
+    """The same as one product: cuDNN plans a convolution anew for every number of words that it has not met, 1.5 ms."""
+    windows = x.unfold(2, convolution.kernel_size[0], 1).transpose(1, 2).flatten(2)  # (N, W, letters wide)
+    return F.linear(windows, convolution.weight.flatten(1), convolution.bias).transpose(1, 2)
 
 
 class _Kept:

@@ -1,4 +1,4 @@
-"""torch's functions over padded rows: read whole and packed, against each row alone, values, states and gradients."""
+"""torch's functions over padded rows, against each row alone: values, states and gradients."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ B, T, D, H = 4, 5, 3, 7
 LENGTHS = [2, 5, 0, 4]
 PEERS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn_tanh": nn.RNN}
 every = pytest.mark.parametrize("name", PEERS)
+
+
+def on_gpu(test):
+    return pytest.mark.gpu(pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")(test))
 
 
 def lengths(*real: int, steps: int = T) -> Tensor:
@@ -45,11 +49,10 @@ def test_whole_rows(name):
 
 
 @every
-@pytest.mark.parametrize("packed", [False, True])
-def test_padded_rows_equal_each_alone(name, packed):
+def test_padded_rows_equal_each_alone(name):
     peer, library, x, states = made(name)
     mask = lengths(*LENGTHS)
-    y, after = library._packed(x, states, mask) if packed else library.run(x, states, mask)
+    y, after = library.run(x, states, mask)
     for row, length in enumerate(LENGTHS):
         before = {key: state[row : row + 1] for key, state in states.items()}
         assert (y[row, length:] == 0).all()
@@ -108,8 +111,30 @@ def test_side_by_side_in_another_type():
     assert all((weight.grad == n).all() for n, weight in enumerate(weights, 1))
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@on_gpu
+@every
+@pytest.mark.parametrize("size", [D, 8])
+def test_padded_rows_on_a_gpu(name, size):
+    """As on a CPU: values, states, gradients, and nothing of what padding holds. cuDNN's products may be of TF32."""
+    torch.manual_seed(1)
+    peer = PEERS[name](size, H, batch_first=True)
+    mask, x = lengths(*LENGTHS), torch.randn(B, T, size)
+    states = {s: torch.randn(B, H) for s in ("hc" if name == "lstm" else "h")}
+    found = []
+    for device in ("cpu", "cuda", "cuda"):
+        peer = peer.to(device).requires_grad_()
+        library = Library(getattr(torch, name), list(peer.parameters()), True)
+        given = x.masked_fill(~mask[..., None], 1e3 * len(found)).to(device).requires_grad_()
+        y, after = library.run(given, {key: state.to(device) for key, state in states.items()}, mask.to(device))
+        loss = y.square().sum() + sum(state.sin().sum() for state in after.values())
+        grads = torch.autograd.grad(loss, [given, *peer.parameters()])
+        found.append([one.detach().cpu() for one in (y, *after.values(), *grads)])
+    for on_cpu, once, again in zip(*found, strict=True):
+        torch.testing.assert_close(once, on_cpu, atol=3e-3, rtol=3e-3)
+        torch.testing.assert_close(again, once, atol=1e-6, rtol=1e-6)
+
+
+@on_gpu
 @every
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_is_the_one_asked_for(name, dtype):
