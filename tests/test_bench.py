@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import figure, lstm_lm, memory, prepare, step_gpu, tagger
+from bench import elmo, figure, lstm_lm, memory, prepare, step_gpu, tagger
 from foresay.models.tagger import Tagger
 
 
@@ -77,3 +77,14 @@ def test_both_sides_of_the_prepare_bench_do_the_same(tmp_path: Path) -> None:
         memory.write_text(file, 50_000)
     figures = prepare.speed(tmp_path / "text.txt", tmp_path)
     assert all(figure["same_ids"] and figure["ratio"] > 0 for figure in figures.values())
+
+
+def test_phrases_that_are_part_of_another_are_left_out() -> None:
+    given = ["a b c", "b c", "c", "bc", "d a", "a b c", "a c"]
+    assert elmo.longest_phrases(given) == ["a b c", "a c", "d a", "bc"]
+
+
+def test_the_interval_of_a_mean_over_seeds() -> None:
+    """By hand: deviation 1, three values, t = 4.303 for two degrees of freedom."""
+    mean, half = elmo.mean_and_interval([1.0, 2.0, 3.0])
+    assert mean == 2.0 and half == pytest.approx(4.303 / 3**0.5)

@@ -55,7 +55,7 @@ def test_the_last_one_is_taken_up(model):
     _, first, repeated = go_on(model, 1.0)
     new, own, again = go_on(model, 2.0)
     assert own is first and own is not new and again is repeated
-    assert own.name == "number 2.0" and own.model is None
+    assert own.name == "number 2.0" and own.model is None and new.model is model
     assert float(own.x[0]) == float(own.state["a"]["h"][0, 0]) == float(own.noted.sizes[0]) == 2.0
 
 
@@ -78,6 +78,17 @@ def test_what_is_large_is_not_kept(model, monkeypatch):
     go_on(model, 1.0)
     new, own, _ = go_on(model, 2.0)
     assert own is new
+
+
+def test_a_few_are_kept_the_last_used_longest(model):
+    go_on(model, 1.0, "first")
+    for number in range(kept.FEW):
+        go_on(model, 1.0, number)
+        go_on(model, 1.0, "first") if number < kept.FEW - 1 else None
+    new, own, _ = go_on(model, 2.0, 0)
+    assert own is new, "the oldest went"
+    new, own, _ = go_on(model, 2.0, "first")
+    assert own is not new
 
 
 def test_no_model_is_kept_alive():
@@ -104,9 +115,9 @@ def test_texts_as_on_a_cpu(kind, monkeypatch):
         for seed, prompts in enumerate(given):
             found, expected = (generate(one, prompts, decoder, length=20, seed=seed) for one in (other, model))
             assert found == expected
-        assert sum(one.graph is not None for one in made) == 1
+        assert 1 <= sum(one.graph is not None for one in made) <= 2, "for two rows, and for one in doubt"
     made.clear()
     for prompts in given:
         found, expected = (Beam(width=3, alpha=0.6).find(one, prompts, Limits(12)) for one in (other, model))
         assert [own[0].ids for own in found] == [own[0].ids for own in expected]
-    assert sum(one.graph is not None for one in made) == 1
+    assert 1 <= sum(one.graph is not None for one in made) <= 2

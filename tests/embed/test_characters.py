@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from foresay import parts, start
 from foresay.data.batch import Batch
-from foresay.embed.characters import Characters, as_product
+from foresay.embed.characters import Characters
 from foresay.errors import UserError
 from foresay.kernels.switch import as_graph
 from foresay.loading import load
@@ -201,16 +201,3 @@ def test_two_vocabularies_are_refused():
         UserError, match=r"embedding=characters .* leave data\.source_tokens out, or set embedding=lookup"
     ):
         model.build(11)
-
-
-def test_a_product_of_windows_is_the_convolution():
-    torch.manual_seed(1)
-    convolution, x = nn.Conv1d(3, 7, 4), torch.randn(5, 3, 11)
-    given = [(x.clone().requires_grad_(), slide) for slide in (nn.Conv1d.__call__, as_product)]
-    found = [slide(convolution, one) for one, slide in given]
-    torch.testing.assert_close(found[1], found[0])
-    grads = [
-        torch.autograd.grad(y.amax(2).square().sum(), [one, *convolution.parameters()])
-        for (one, _), y in zip(given, found, strict=True)
-    ]
-    torch.testing.assert_close(grads[1], grads[0])

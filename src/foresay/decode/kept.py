@@ -1,8 +1,8 @@
 """What a writing or a search leaves to the next one: its tensors, and the CUDA graph that changes them.
 
 To begin, a graph takes two steps launched one by one and a recording: twenty milliseconds, in which a GPU writes fifty
-tokens. A model's last graph is kept. What comes next with the same shapes, settings and weights is copied into its
-tensors and goes on there. One of each kind is kept for a model, and none that holds more than MOST bytes.
+tokens. A model's last graphs are kept. What comes next with the same shapes, settings and weights as one of them is
+copied into its tensors and goes on there. FEW are kept for a model, which together hold no more than MOST bytes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import torch
 from torch import Tensor, nn
 
 from foresay.decode.graphed import Repeated, taken_over
 from foresay.encode.encoder import flatten_state
 
-MOST = 1 << 30
+FEW, MOST = 4, 1 << 30
 
 _T = TypeVar("_T")
 
@@ -28,28 +29,40 @@ class _Kept:
     alike: Any  # what the next one must have in common with it
     own: Any
     repeated: Repeated
+    bytes: int
 
 
-_kept: WeakKeyDictionary[nn.Module, dict[type, _Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[nn.Module, list[_Kept]] = WeakKeyDictionary()  # the last one used comes last
 
 
 @contextmanager
 def going_on(new: _T, call: Callable[[_T], None], model: Any, settings: Any) -> Iterator[tuple[_T, Repeated]]:
     """What to go on with, in place of `new`, and `call` of it to repeat; `settings` is all that both depend on."""
     known = isinstance(model, nn.Module)
-    alike = (settings, _shapes(new), _weights(model)) if known else None
-    found = _kept.get(model, {}).pop(type(new), None) if known else None
-    if found is not None and found.alike == alike:
-        _take(found.own, new)
-        own: Any = found.own
-        repeated = found.repeated
+    alike = (type(new), settings, _shapes(new), _weights(model)) if known else None
+    found = _taken(model, alike) if known else None
+    if found is None:
+        own: Any = new
+        found = _Kept(alike, own, Repeated(lambda: call(own), _device(new)), _bytes(new))
     else:
-        own = new
-        repeated = Repeated(lambda: call(own), next(iter(_tensors(new).values())).device)
-    yield own, repeated
-    if known and repeated.graph is not None and _bytes(own) <= MOST:
-        own.model = None  # a key must not be kept alive by its value
-        _kept.setdefault(model, {})[type(own)] = _Kept(alike, own, repeated)
+        _take(found.own, new)
+    yield found.own, found.repeated
+    found.own.model = None  # a key must not be kept alive by its value
+    if known and found.repeated.graph is not None:
+        _keep(model, found)
+
+
+def _taken(model: nn.Module, alike: Any) -> _Kept | None:
+    """Out of what is kept: nobody else goes on in the same tensors."""
+    kept = _kept.get(model, [])
+    return next((kept.pop(place) for place, one in enumerate(kept) if one.alike == alike), None)
+
+
+def _keep(model: nn.Module, new: _Kept) -> None:
+    kept = _kept.setdefault(model, [])
+    kept.append(new)
+    while len(kept) > FEW or sum(one.bytes for one in kept) > MOST:
+        kept.pop(0)
 
 
 def _tensors(own: Any) -> dict[str, Tensor]:
@@ -79,6 +92,10 @@ def _take(own: Any, new: Any) -> None:
 
 def _shapes(own: Any) -> list[Any]:
     return [(name, tensor.shape, tensor.dtype) for name, tensor in _tensors(own).items()]
+
+
+def _device(own: Any) -> torch.device:
+    return next(iter(_tensors(own).values())).device
 
 
 def _bytes(own: Any) -> int:

@@ -30,7 +30,8 @@ from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.embed.highway import Highway
 from foresay.errors import UserError
-from foresay.kernels.switch import in_graph
+from foresay.kernels import windows
+from foresay.kernels.switch import in_graph, plain
 from foresay.parts import Count, Share, Size, part
 from foresay.text.word_bytes import ALPHABET, ENDS, numbered, numbered_symbols
 
@@ -139,23 +140,18 @@ class Characters(Embedding):
         if trim and len(spelt):
             spelt, real = spelt[:, : (widest := int(lengths.max()))], real[:, :widest]
         c = F.embedding(spelt.long(), self.alphabet) * real[..., None]
-        slide = as_product if c.is_cuda and trim else nn.Conv1d.__call__
-        c = c.transpose(1, 2)  # (N, letters, W)
-        found = []
-        for convolution in self.convolutions:
-            wide = convolution.kernel_size[0]
-            y = slide(convolution, F.pad(c, (0, wide - 1)))  # a window from every letter on
-            begins = torch.arange(y.shape[2], device=y.device) <= (lengths - wide).clamp(min=0)[:, None]
-            found.append(y.masked_fill(~begins[:, None], float("-inf")).amax(2))
-        m = torch.cat(found, 1)
+        fast = c.is_cuda and not plain()
+        m = torch.cat([(windows.largest if fast else largest)(one, c, lengths) for one in self.convolutions], 1)
         m = m.relu() if self.activation == "relu" else m.tanh()  # both rise: the max before is the max after
         return self.project(self.highway(m))
 
 
-def as_product(convolution: nn.Conv1d, x: Tensor) -> Tensor:
-    """The same as one product: cuDNN plans a convolution anew for every number of words that it has not met, 1.5 ms."""
-    windows = x.unfold(2, convolution.kernel_size[0], 1).transpose(1, 2).flatten(2)  # (N, W, letters wide)
-    return F.linear(windows, convolution.weight.flatten(1), convolution.bias).transpose(1, 2)
+def largest(convolution: nn.Conv1d, c: Tensor, lengths: Tensor) -> Tensor:
+    """max_t of each of its kernels: c (N, W, letters) -> (N, kernels)."""
+    wide = convolution.kernel_size[0]
+    y = convolution(F.pad(c.transpose(1, 2), (0, wide - 1)))  # a window from every letter on
+    begins = torch.arange(y.shape[2], device=y.device) <= (lengths - wide).clamp(min=0)[:, None]
+    return y.masked_fill(~begins[:, None], float("-inf")).amax(2)
 
 
 class _Kept:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from foresay.kernels.early_triton import after_the_one_before, early_on
 
-SLOTS = 64  # of a part
+SLOTS, WARPS = 64, 4  # of a part
 NONE: tl.constexpr = tl.constexpr(-3.0e38)  # the best score of a part without slots
 
 
@@ -36,8 +36,7 @@ def _look(
     b, n, part = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
     group, end = n // share, tl.load(used)
     number = tl.maximum((end + some - 1) // some, 1)  # of parts that have slots
-    if part >= number:
-        after_the_one_before(early)
+    if part >= number:  # the first part waits for the kernel before, so that the one after finds it ended
         return
     i, j = tl.arange(0, wide_block), tl.arange(0, deep_block)
     c = part * some + tl.arange(0, some)
@@ -115,6 +114,6 @@ def attend_and_keep(
         position[some], state["used"], parts, arrived[some], y, scale, window, q.stride(0), k.stride(0), v.stride(0),
         keys.stride(0), keys.stride(1), values.stride(0), values.stride(1), keys.shape[1], heads, heads // groups,
         wide, deep, SLOTS, triton.next_power_of_2(wide), triton.next_power_of_2(deep),
-        triton.next_power_of_2(number), num_warps=4, **early_on(q.device),
+        triton.next_power_of_2(number), num_warps=WARPS, **early_on(q.device),
     )  # fmt: skip
     return y

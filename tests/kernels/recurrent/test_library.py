@@ -155,6 +155,21 @@ def test_half_precision_is_the_one_asked_for(name, dtype):
         assert (found.double().cpu() - wanted).norm() < 2e-2 * wanted.norm()
 
 
+@on_gpu
+@every
+def test_weights_of_half_precision_lie_in_one_buffer(name):
+    """Or cuDNN would copy them at every call, and warn, which is an error here; 2e-2 of the length for 8 bits."""
+    peer, _, x, states = made(name)
+    expected = alone(peer, x, states)[0].detach()
+    library = Library(getattr(torch, name), list(peer.bfloat16().cuda().parameters()), True)
+    given = {key: state.bfloat16().cuda() for key, state in states.items()}
+    for _ in range(2):
+        y = library.run(x.bfloat16().cuda(), given, None)[0]
+        y.sum().backward()
+    assert len({weight.untyped_storage().data_ptr() for weight in library.weights}) == 1
+    assert (y.detach().double().cpu() - expected).norm() < 2e-2 * expected.norm()
+
+
 @every
 @pytest.mark.parametrize("mask", [None, lengths(2, 5, 1, 4)], ids=["whole", "padded"])
 def test_states_of_other_rows_are_refused(name, mask):
