@@ -1,4 +1,4 @@
-"""What ELMo brings: parts of speech, entities and sentiment without it and with it, over some seeds, nothing from outside.
+"""What ELMo brings: parts of speech, entities and sentiment without it and with it, over seeds, nothing from outside.
 
 An ELMo (recipe `elmo`) is trained on WikiText-2 and on the training texts of the three tasks: the sentences of UD
 English EWT and WNUT-17 and the longest phrases of SST-2, without tags and labels. Then the recipes as they are: `pos`,

@@ -164,7 +164,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
     model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
-    for note in (note for module in model.modules() if isinstance(module, Embedding | Output) for note in module.notes):
+    noting = (module for module in model.modules() if isinstance(module, Embedding | Output | Classifier))
+    for note in (note for module in noting for note in module.notes):
         watch.note(note)
     for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
         if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):

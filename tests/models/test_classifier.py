@@ -92,3 +92,10 @@ def test_what_does_not_fit(settings, message):
     encoder = {"encoder": {"kind": "recurrent", "size": 4}}
     with pytest.raises(UserError, match=message):
         parts.make("task", {"kind": "classifier", **(encoder | settings)})
+
+
+def test_the_last_step_of_both_directions_is_told_of():
+    encoder = {"kind": "recurrent", "size": 8, "bidirectional": True}
+    assert "pool=ends takes each where it has read all" in build(pool="last", encoder=encoder).notes[0]
+    assert not build(pool="last", encoder=encoder | {"bidirectional": False}).notes
+    assert not build(pool="ends", encoder=encoder).notes

@@ -17,6 +17,7 @@ batch (B, T) -> z (B, C).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -38,6 +39,8 @@ BOTH_WAYS: Any = {"kind": "recurrent", "bidirectional": True}
 @part("task", "classifier")
 class Classifier(Labelling):
     """Embedding, encoder (or none), pool and a linear layer that give labels to texts."""
+
+    notes: Sequence[str] = ()  # what a person should know of it, once it is built
 
     def __init__(
         self,
@@ -84,6 +87,11 @@ class Classifier(Labelling):
         self.weigh(self.weighing)
         if self.calibrate:
             self.register_buffer("temperature", torch.ones(()))
+        if self.pool.part_name == "last" and self.encoder is not None and self.encoder.halves:
+            self.notes = [
+                "warning: pool=last: the direction that reads backwards has read one word there; pool=ends takes each "
+                "where it has read all"
+            ]
 
     def restore(self, tensors: dict[str, Tensor], source: str = "the checkpoint") -> None:
         """Takes over what `tensors` gave; runs from before there was a temperature have none."""
