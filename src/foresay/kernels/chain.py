@@ -1,11 +1,12 @@
-"""A chain of tags on a CPU in compiled loops: log-likelihood with its gradient, Viterbi, marginals (output/crf.py).
+"""A chain of tags in compiled loops: log-likelihood with its gradient, Viterbi, marginals (output/crf.py).
 
     alpha_t[j] = e_t[j] + log sum_i exp(alpha_{t-1}[i] + A[i, j])
     d log Z / d e_t = P(y_t | x),   d log Z / d A = sum_t P(y_{t-1}, y_t | x)
 
 A row is one loop over its real steps, in float64; rows go to threads, and the gradients of A are added in the same
-order for any number of them. Elsewhere, with FORESAY_PLAIN=1, and where a gradient of anything but the log-likelihood
-is asked for, the plain twin runs: the CRF's own.
+order for any number of them. On a GPU a row is a program of a Triton kernel (`chain_triton`), up to MOST tags.
+Elsewhere, with FORESAY_PLAIN=1, and where a gradient of anything but the log-likelihood is asked for, the plain twin
+runs: the CRF's own.
 
 scores (B, T, K) float32, tags (B, T), sizes (B,) -> log P (B,); the best tags (B, T); log P(y_t | x) (B, T, K).
 """
@@ -19,18 +20,20 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from foresay.kernels.scan import has_triton
 from foresay.kernels.switch import plain
 from foresay.kernels.threads import in_threads
 
 Chain = tuple[Tensor, Tensor, Tensor]  # A (K, K), b (K), c (K)
 TOGETHER = 8  # rows whose gradient of A has one table
+MOST = 128  # tags whose A fits a GPU's registers
 
 
 def runs_here(scores: Tensor, chain: Chain) -> bool:
-    """Whether the loops take these scores."""
+    """Whether the loops, or on a GPU the kernels, take these scores."""
     return (
         not plain()
-        and scores.device.type == "cpu"
+        and (scores.device.type == "cpu" or (scores.is_cuda and scores.shape[-1] <= MOST and has_triton()))
         and all(given.dtype == torch.float32 for given in (scores, *chain))
         and scores.numel() > 0
     )
@@ -38,11 +41,19 @@ def runs_here(scores: Tensor, chain: Chain) -> bool:
 
 def log_likelihood(scores: Tensor, tags: Tensor, sizes: Tensor, chain: Chain) -> Tensor:
     """log P(tags | x) of each row, (B,); 0 for an empty one."""
+    if scores.is_cuda:
+        from foresay.kernels import chain_triton  # there is no Triton without a GPU
+
+        return chain_triton.log_likelihood(scores, tags, sizes, chain)
     return _LogLikelihood.apply(scores, *chain, tags, sizes)  # pyright: ignore[reportReturnType]
 
 
 def best(scores: Tensor, sizes: Tensor, chain: Chain) -> Tensor:
     """The most probable tags, (B, T); 0 where masked."""
+    if scores.is_cuda:
+        from foresay.kernels import chain_triton  # there is no Triton without a GPU
+
+        return chain_triton.best(scores, sizes, chain)
     from foresay.kernels import chain_loops as loops  # numba takes a second to import
 
     found = torch.zeros(scores.shape[:2], dtype=torch.long)
@@ -53,6 +64,10 @@ def best(scores: Tensor, sizes: Tensor, chain: Chain) -> Tensor:
 
 def marginals(scores: Tensor, sizes: Tensor, chain: Chain) -> Tensor:
     """log P(y_t | x) of all tags, (B, T, K); 0 where masked."""
+    if scores.is_cuda:
+        from foresay.kernels import chain_triton
+
+        return chain_triton.marginals(scores, sizes, chain)
     from foresay.kernels import chain_loops as loops
 
     found = torch.zeros(scores.shape)
@@ -66,7 +81,7 @@ def _arrays(*given: Tensor) -> tuple[np.ndarray, ...]:
 
 
 class _LogLikelihood(torch.autograd.Function):
-    """Forwards keeps alpha, (B, T, K) in float64; backwards runs beta over it."""
+    """On a CPU: forwards keeps alpha, (B, T, K) in float64; backwards runs beta over it."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, a: Tensor, b: Tensor, c: Tensor, tags: Tensor, sizes: Tensor) -> Tensor:

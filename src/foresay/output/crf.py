@@ -9,10 +9,10 @@
     log P(y_t | y_{t-1}, x) = A[y_{t-1}, y_t] + e_t[y_t] + beta_t[y_t] - beta_{t-1}[y_{t-1}]
 
 The last are what `log_prob` gives: they sum to log P(y | x) over a row. Viterbi is alpha with max for the sum. All is
-in log space, over all rows at once; padding, on the right, changes nothing. On a CPU compiled loops do the training
-loss, Viterbi and the marginals (kernels/chain.py); what stands here is their plain twin. `Apart` is the same without A,
-b and c: every tag by itself, a softmax. Tags that write spans have rules (`Chain` of 0 and FORBIDDEN, added to A, b and
-c): the best sequence is then the best of those that keep them.
+in log space, over all rows at once; padding, on the right, changes nothing. Compiled loops on a CPU, kernels on a GPU
+do the training loss, Viterbi and the marginals (kernels/chain.py); what stands here is their plain twin. `Apart` is the
+same without A, b and c: every tag by itself, a softmax. Tags that write spans have rules (`Chain` of 0 and FORBIDDEN,
+added to A, b and c): the best sequence is then the best of those that keep them.
 
 scores e (B, T, K), tags (B, T), mask (B, T) -> (B, T); K tags.
 """
@@ -151,4 +151,4 @@ def _real(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _sizes(scores: Tensor, mask: Tensor | None) -> Tensor:
-    return mask.sum(1) if mask is not None else torch.full((len(scores),), scores.shape[1])
+    return mask.sum(1) if mask is not None else torch.full((len(scores),), scores.shape[1], device=scores.device)
