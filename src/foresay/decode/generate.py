@@ -137,7 +137,7 @@ class Rows:
         log_probs = (log_probs.index_fill_ if log_probs.is_cuda else log_probs.index_fill)(1, self.never, -torch.inf)
         noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
         chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
-        self._note(chosen, log_probs, clear if self.margin else None)
+        self._note(chosen, log_probs, clear)
 
     def _note(self, chosen: Tensor, log_probs: Tensor, clear: Tensor | None) -> None:
         """Goes to the texts; where nothing can follow, a text ends too."""

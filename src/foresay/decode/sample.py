@@ -9,7 +9,8 @@ They apply in the order repetition, temperature, top_k, min_p, typical, top_p, e
 Among equals the lower id comes first.
 
 The symbol with the largest log P + noise is chosen, of those left; the noise is a row's own (chance.py). With a margin
-`choose` also says which choices are clear: they stay the same if no log P changes by more than half of it.
+`choose` also says which choices are clear: they stay the same if no log P changes by more than half of it. Without one
+it says nothing: None.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ NONE = -torch.inf
 
 
 class Decoder(Part):
-    """`choose(log_probs (B, V), written (B, L), noise (B, V), margin) -> ids (B,), clear (B,)`."""
+    """`choose(log_probs (B, V), written (B, L), noise (B, V), margin) -> ids (B,), clear (B,) or None`."""
 
     part_kind = "decoder"
     draws = True  # False: it needs no noise
 
-    def choose(self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0) -> tuple[Tensor, Tensor]:
+    def choose(
+        self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0
+    ) -> tuple[Tensor, Tensor | None]:
         raise AssertionError(f"{type(self).__name__} has no choose")
 
 
@@ -45,7 +48,9 @@ class Greedy(Decoder):
 
     draws = False
 
-    def choose(self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0) -> tuple[Tensor, Tensor]:
+    def choose(
+        self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0
+    ) -> tuple[Tensor, Tensor | None]:
         return first_of(log_probs, margin)
 
 
@@ -65,10 +70,12 @@ class Sample(Decoder):
         self.temperature, self.top_k, self.top_p = temperature, top_k, top_p
         self.min_p, self.typical, self.repetition = min_p, typical, repetition
 
-    def choose(self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0) -> tuple[Tensor, Tensor]:
+    def choose(
+        self, log_probs: Tensor, written: Tensor, noise: Tensor, margin: float = 0.0
+    ) -> tuple[Tensor, Tensor | None]:
         scores, slack = self.scores(log_probs, written), margin * max(self.repetition, 1.0) / self.temperature
         chosen, clear = first_of(self.filtered(scores) + noise, slack)
-        if margin and len(self._filters()):
+        if clear is not None and len(self._filters()):
             for one in (-slack, slack):  # were the edges of what is left a little higher, or lower
                 clear &= (self.filtered(scores, one) + noise).argmax(1) == chosen
         return chosen, clear
@@ -127,10 +134,12 @@ def _within(scores: Tensor, ranks: Tensor, mass: float, slack: float) -> Tensor:
     return scores.masked_fill(~torch.zeros_like(inside).scatter(1, order, inside), NONE)
 
 
-def first_of(scores: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+def first_of(scores: Tensor, margin: float) -> tuple[Tensor, Tensor | None]:
     """The place of the largest number of each row, the lowest among equals; whether it is ahead by the margin."""
     chosen = _largest(scores)
-    if not margin or scores.shape[1] < 2:
+    if not margin:
+        return chosen, None
+    if scores.shape[1] < 2:
         return chosen, torch.ones_like(chosen, dtype=torch.bool)
     best = scores.topk(2, 1).values
     return chosen, (best[:, 1] == NONE) | (best[:, 0] - best[:, 1] > margin)

@@ -2,15 +2,11 @@
 
 Blocks as GPT-2's go through kernels of their own: five a block for one row, seven for several, and more of torch's
 products for many. Others, and turned queries and keys, go through the block itself.
-
-Kernels for several rows are over before they have filled the GPU, and each waits for the one before it. So the rows go
-in WAYS parts through all blocks, each part on a stream of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -19,17 +15,13 @@ from torch import Tensor, nn
 from foresay.embed.positions import Learnt, Rotary
 from foresay.encode import cache
 from foresay.encode.encoder import State, advance
-from foresay.kernels.overlap import overlap_all
 from foresay.kernels.switch import in_graph, plain
 
 if TYPE_CHECKING:
     from foresay.encode.block import Block, Memory
     from foresay.encode.transformer import Transformer
-    from foresay.kernels.enter_triton import Entered
 
 Look = Callable[[int, Tensor, Tensor, Tensor], Tensor]  # layer, q (B, N, d), k and v (B, G, d) -> (B, N d)
-
-WAYS, WORTH = 2, 8  # parts of the rows, and how many rows a part has at least
 
 
 def can_go_on(x: Tensor) -> bool:
@@ -79,11 +71,8 @@ def step(encoder: Transformer, x: Tensor, state: State, window: int) -> tuple[li
     else:
         x = x + encoder.positions((state["position"] - state["begun"])[:, None]).to(x.dtype)
     made = enter(x[:, 0].contiguous(), table, first.norm_attention, state, len(encoder.blocks), heads)
-    if few(made.stream):
-        look = _looking(encoder, state, state["position"], window, made.arrived)
-        outputs = _few(encoder, made.stream, made.normed, look)
-    else:
-        outputs = _in_parts(encoder, state, window, made)
+    look = _looking(encoder, state, state["position"], window, made.arrived)
+    outputs = (_few if few(made.stream) else _many)(encoder, made.stream, made.normed, look)
     return [y[:, None] for y in outputs], state | {"position": made.position, "used": made.used}
 
 
@@ -91,15 +80,12 @@ def _with_a_slot(state: State) -> State:
     return state if in_graph() else cache.with_room(state, 1)
 
 
-def _looking(
-    encoder: Transformer, state: State, position: Tensor, window: int, arrived: Tensor, first: int = 0
-) -> Look:
-    """For rows from `first` on."""
+def _looking(encoder: Transformer, state: State, position: Tensor, window: int, arrived: Tensor) -> Look:
     from foresay.kernels.attend_triton import attend_and_keep  # there is no Triton without a GPU
 
     def look(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         scale = encoder.blocks[layer].attention.scale
-        own = (state[str(layer)], state, position, scale, window, arrived[layer], first)
+        own = (state[str(layer)], state, position, scale, window, arrived[layer])
         return attend_and_keep(q, k, v, *own).flatten(1)
 
     return look
@@ -120,28 +106,10 @@ def _few(encoder: Transformer, x: Tensor, normed: Tensor, look: Look) -> list[Te
     return [*outputs[:-1], add_norm(x, None, cast("Any", encoder.norm))[1]]
 
 
-def _in_parts(encoder: Transformer, state: State, window: int, made: Entered) -> list[Tensor]:
-    """Every block's output, the last one normed."""
-    from foresay.kernels.thin_triton import several
-
-    rows, outputs = len(made.stream), made.stream.new_empty(len(encoder.blocks), *made.stream.shape)
-    ways = min(WAYS, max(rows // WORTH, 1)) if several(made.stream) else 1
-    part = -(-rows // ways)
-
-    def through(first: int) -> None:
-        some = slice(first, first + part)
-        look = _looking(encoder, state, state["position"], window, made.arrived, first)
-        _many(encoder, made.stream[some], made.normed[some], look, outputs[:, some])
-
-    overlap_all([partial(through, first) for first in range(0, rows, part)], outputs.device)
-    return list(outputs)
-
-
-def _many(encoder: Transformer, x: Tensor, normed: Tensor, look: Look, outputs: Tensor) -> None:
-    """Fills `outputs` (layers, B, H)."""
+def _many(encoder: Transformer, x: Tensor, normed: Tensor, look: Look) -> list[Tensor]:
     from foresay.kernels.thin_triton import add_norm, product, several
 
-    thin = several(x)
+    thin, outputs = several(x), []
     for layer, block in enumerate(encoder.blocks):
         parts: Any = block
         last = layer + 1 == len(encoder.blocks)
@@ -153,8 +121,9 @@ def _many(encoder: Transformer, x: Tensor, normed: Tensor, look: Look, outputs: 
             y = product(product(normed, dense.rise, dense.activation), dense.fall, parts=True)
         else:
             y = dense(normed)
-        into = {"normed" if last else "total": outputs[layer]}
-        x, normed = add_norm(x, y, after, **into)
+        x, normed = add_norm(x, y, after)
+        outputs.append(x)
+    return [*outputs[:-1], normed]
 
 
 def _parted(block: Block, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:

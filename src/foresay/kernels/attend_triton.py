@@ -22,16 +22,16 @@ from torch import Tensor
 
 from foresay.kernels.early_triton import after_the_one_before, early_on
 
-SLOTS, WARPS = 64, 4  # of a part
+SLOTS, WARPS = 128, 4  # of a part
 NONE: tl.constexpr = tl.constexpr(-3.0e38)  # the best score of a part without slots
 
 
 @triton.jit
 def _look(
-    q, new_k, new_v, keys, values, own_keys, own_values, rows, at, begun, position, used, parts, arrived, y, scale,
-    window, q_row, k_row, v_row, key_row, key_slot, value_row, value_slot, slots, heads: tl.constexpr,
-    share: tl.constexpr, wide: tl.constexpr, deep: tl.constexpr, some: tl.constexpr, wide_block: tl.constexpr,
-    deep_block: tl.constexpr, most: tl.constexpr, early: tl.constexpr,
+    q, new_k, new_v, keys, values, rows, at, begun, position, used, parts, arrived, y, scale, window, q_row, k_row,
+    v_row, key_row, key_slot, value_row, value_slot, slots, heads: tl.constexpr, share: tl.constexpr,
+    wide: tl.constexpr, deep: tl.constexpr, some: tl.constexpr, wide_block: tl.constexpr, deep_block: tl.constexpr,
+    most: tl.constexpr, early: tl.constexpr,
 ) -> None:  # fmt: skip
     b, n, part = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
     group, end = n // share, tl.load(used)
@@ -60,8 +60,8 @@ def _look(
         key = tl.load(new_k + b * k_row + group * wide + i, mask=i < wide, other=0.0)
         value = tl.load(new_v + b * v_row + group * deep + j, mask=j < deep, other=0.0)
         if n % share == 0:
-            tl.store(own_keys + b * key_row + end * key_slot + group * wide + i, key, mask=i < wide)
-            tl.store(own_values + b * value_row + end * value_slot + group * deep + j, value, mask=j < deep)
+            tl.store(keys + b * key_row + end * key_slot + group * wide + i, key, mask=i < wide)
+            tl.store(values + b * value_row + end * value_slot + group * deep + j, value, mask=j < deep)
         score = tl.sum(query * key.to(tl.float32), 0)
         higher = tl.maximum(best, score)
         less, own = tl.exp(best - higher), tl.exp(score - higher)
@@ -97,23 +97,22 @@ def _join(parts, y, number, deep: tl.constexpr, most: tl.constexpr, deep_block: 
 
 def attend_and_keep(
     q: Tensor, k: Tensor, v: Tensor, held: dict[str, Tensor], state: dict[str, Any], position: Tensor, scale: float,
-    window: int, arrived: Tensor, first: int = 0,
+    window: int, arrived: Tensor,
 ) -> Tensor:  # fmt: skip
     """The heads' means; the step's key and value are written to the slot that is next. Rows of q, k, v lie whole.
 
-    `arrived` (B, N) of int32 is zero before. The rows may be some of those that the state has, from `first` on.
+    `arrived` (B, N) of int32 is zero before.
     """
-    keys, values, some = held["k"], held["v"], slice(first, first + len(q))
+    keys, values = held["k"], held["v"]
     heads, wide, groups, deep = q.shape[1], q.shape[2], k.shape[1], v.shape[2]
     number = triton.cdiv(keys.shape[1], SLOTS)
     parts = torch.empty(len(q), heads, number, deep + 2, dtype=torch.float32, device=q.device)
     y = torch.empty(len(q), heads, deep, dtype=q.dtype, device=q.device)
     launch: Any = _look
     launch[(len(q), heads, number)](
-        q, k, v, keys, values, keys[some], values[some], state["rows"][some], state["at"][some], state["begun"][some],
-        position[some], state["used"], parts, arrived[some], y, scale, window, q.stride(0), k.stride(0), v.stride(0),
-        keys.stride(0), keys.stride(1), values.stride(0), values.stride(1), keys.shape[1], heads, heads // groups,
-        wide, deep, SLOTS, triton.next_power_of_2(wide), triton.next_power_of_2(deep),
-        triton.next_power_of_2(number), num_warps=WARPS, **early_on(q.device),
+        q, k, v, keys, values, state["rows"], state["at"], state["begun"], position, state["used"], parts, arrived, y,
+        scale, window, q.stride(0), k.stride(0), v.stride(0), keys.stride(0), keys.stride(1), values.stride(0),
+        values.stride(1), keys.shape[1], heads, heads // groups, wide, deep, SLOTS, triton.next_power_of_2(wide),
+        triton.next_power_of_2(deep), triton.next_power_of_2(number), num_warps=WARPS, **early_on(q.device),
     )  # fmt: skip
     return y

@@ -54,8 +54,11 @@ def linear_cross_entropy(
 def evened(
     features: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The same with H and V multiples of eight, or a GPU's matrix units stand idle; the words added have P = 0."""
-    h, v = -features.shape[1] % 8, -len(weight) % 8
+    """The same with H a multiple of 8 and V of 16; the words added have P = 0.
+
+    Otherwise a GPU's matrix units stand idle, and Triton, which knows of sixteens alone, reads rows number by number.
+    """
+    h, v = -features.shape[1] % 8, -len(weight) % 16
     if h or v:
         features, weight = F.pad(features.to(dtype), (0, h)), F.pad(weight.to(dtype), (0, h, 0, v))
     if v:

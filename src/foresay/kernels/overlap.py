@@ -1,12 +1,12 @@
-"""Pieces of work that do not need each other: a GPU does them at a time, a CPU one after the other.
+"""Two pieces of work that do not need each other: a GPU does both at a time, a CPU one after the other.
 
-Each but the first goes to a stream of its own, forked from the current one and joined to it again, which a CUDA graph
-records too; autograd goes back on the same streams.
+The second goes to a stream of its own, forked from the current one and joined to it again, which a CUDA graph records
+too; autograd goes back on the same two streams.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TypeVar
 
@@ -36,22 +36,6 @@ def overlap(
     return first, second
 
 
-def overlap_all(calls: Sequence[Callable[[], None]], device: torch.device) -> None:
-    """Makes all calls; what they change was made before."""
-    if device.type != "cuda" or plain() or len(calls) == 1:
-        for call in calls:
-            call()
-        return
-    here, sides = torch.cuda.current_stream(device), [_side(device, number) for number in range(len(calls) - 1)]
-    for side, call in zip(sides, calls[1:], strict=True):
-        side.wait_stream(here)
-        with torch.cuda.stream(side):
-            call()
-    calls[0]()
-    for side in sides:
-        here.wait_stream(side)
-
-
-@lru_cache(maxsize=64)
-def _side(device: torch.device, number: int = 0) -> torch.cuda.Stream:
+@lru_cache(maxsize=16)
+def _side(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)

@@ -183,12 +183,9 @@ def product(x: Tensor, layer: nn.Linear, act: str = "none", *, parts: bool = Fal
     return y if parts else y[0]
 
 
-def add_norm(
-    x: Tensor, y: Tensor | None, norm: nn.LayerNorm, total: Tensor | None = None, normed: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """x + y, or x where there is no y, and LayerNorm of it, where asked for; y may be in parts (P, B, H)."""
-    total = x if y is None else torch.empty_like(x) if total is None else total
-    normed = torch.empty_like(x) if normed is None else normed
+def add_norm(x: Tensor, y: Tensor | None, norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
+    """x + y, or x where there is no y, and LayerNorm of it; y may be in parts (P, B, H)."""
+    total, normed = x if y is None else torch.empty_like(x), torch.empty_like(x)
     whole, parts = triton.next_power_of_2(x.shape[1]), 0 if y is None else len(y) if y.ndim == 3 else 1
     launch: Any = _add_norm
     launch[(len(x),)](
