@@ -15,7 +15,7 @@ from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged
-from foresay.data.tag_set import TagSet
+from foresay.data.tag_set import Met, TagSet
 from foresay.data.tags import Tags
 from foresay.data.writer import Progress
 from foresay.errors import UserError
@@ -31,10 +31,12 @@ class PreparingTags(Preparing):
     noun = "sentences"
 
     def __init__(self, corpus: Tags, tokens: Tokens, seed: int, tell: Progress | None, learnt: bool):
+        self.met: dict[str, Met] = {}
         super().__init__(corpus, tokens, seed, tell, learnt)
-        self.tags: TagSet = corpus.learn(self.found)
+        self.tags: TagSet = corpus.learn(self.found, self.met)
 
     def told(self, part: str, row: Tagged) -> bytes:
+        self.met.setdefault(part, Met()).add(row.tags)
         return "\0".join([str(row.lines[0]), *row.words, "", *row.tags, ""]).encode("utf-8", "surrogatepass")
 
     def texts(self, row: Tagged) -> tuple[str, ...]:
