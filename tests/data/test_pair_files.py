@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from foresay.data.pair_files import PairText
+from foresay.data import records
+from foresay.data.pair_files import PairText, text_lines
 from foresay.data.source import Reading, Source
 from foresay.errors import UserError
 
@@ -38,6 +39,22 @@ def test_made_pairs_are_numbered_and_turned_and_can_be_read_again() -> None:
 def test_what_ends_a_line_and_begins_a_file_is_no_text() -> None:
     one = source("a.en", "\ufeffa\u2028b\r\nc\x0bd\r\n")  # only a newline ends a line
     assert list(PairText("both", (one, source("a.de", "x\ny")))) == [(1, "a\u2028b", "x"), (2, "c\x0bd", "y")]
+
+
+@pytest.mark.parametrize("block", range(1, 12))
+def test_lines_are_the_same_in_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_BLOCK", block)
+    assert list(text_lines(source("a", "\ufeffa\r\n\n\né€\n\ufeffb\r\r\nc"))) == ["a", "", "", "é€", "\ufeffb\r", "c"]
+    assert list(text_lines(source("a", "\n"))) == [""] and not list(text_lines(source("a", "")))
+
+
+@pytest.mark.parametrize("block", [1, 4, 2**20])
+def test_lines_before_one_that_is_no_text_come_first(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_BLOCK", block)
+    lines = text_lines(source("a", b"one\r\ntwo\n\xff\nfour\n"))
+    assert [next(lines), next(lines)] == ["one", "two"]
+    with pytest.raises(UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding"):
+        next(lines)
 
 
 def test_tsv_has_no_quotes_and_csv_has() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from foresay import parts
-from foresay.data.row_prepare import Preparing
+from foresay.data import row_prepare
+from foresay.data.row_prepare import ROW, Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.rows import Rows
 from foresay.data.shards import Shards
@@ -58,6 +59,36 @@ def test_from_rows_to_shards() -> None:
     assert prepared.folder == PreparingTexts(Texts("ab", "b"), tokens, 2).done(Path("cache")).folder  # none held out
     assert make.key() != PreparingTexts(Texts("ab", "a"), tokens, 1).key()
     assert make.key() != PreparingTexts(Texts("ab", "b"), prepared.tokens, 1, learnt=True).key()
+
+
+class Counted(Lines):
+    read = 0
+
+    def __iter__(self):
+        Counted.read += 1
+        return super().__iter__()
+
+
+class TwoParts(Texts):
+    def find(self, seed: int) -> dict[str, Counted]:
+        return {name: Counted(enumerate(self.given, 1)) for name in ("train", "valid")}
+
+
+@pytest.mark.parametrize(
+    ("room", "read"),
+    [(10**6, 2), (2 * (4 + 2 * ROW), 2), (4 + 2 * ROW, 3), (3 + 2 * ROW, 5), (0, 5)],
+    ids=["all", "all, exactly", "train alone", "one character short", "none"],
+)
+def test_rows_are_read_once_where_there_is_room(room: int, read: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else train is read to check, to learn and to write it, valid to check and to write it."""
+    tokens = parts.make("tokens", "characters")
+    expected = PreparingTexts(TwoParts("abc", "b"), tokens, 1).done(Path("cache"))
+    monkeypatch.setattr(row_prepare, "ROOM", room)
+    monkeypatch.setattr(Counted, "read", 0)
+    made = PreparingTexts(TwoParts("abc", "b"), tokens, 1).done(Path("other"))
+    assert Counted.read == read and made.folder.name == expected.folder.name
+    for file in ("train/00000.bin", "valid/00000.bin", "valid/lines.bin", "tokenizer.json"):
+        assert (made.folder / file).read_bytes() == (expected.folder / file).read_bytes()
 
 
 def test_refusals() -> None:

@@ -11,7 +11,7 @@ import torch
 from foresay import parts
 from foresay.data.batch import Batch
 from foresay.data.prepare import Prepared, prepare
-from foresay.data.strange import PLACES, spelt
+from foresay.data.strange import PLACES, Strange, StrangeWriter, spelt
 from foresay.data.tag_shards import TagShards
 from foresay.errors import UserError
 from foresay.text.tokens import UNK
@@ -84,6 +84,25 @@ def test_a_literal_unk_is_the_mark():
     assert words_of(batch, symbols) == [["<unk>", "saw", "emu"]] and batch.spelt[0, 0] == UNK
     new = spelt(Batch(ids=batch.ids), [["<unk>", "saw", "emu"]], prepared.tokens)
     assert torch.equal(new.spelt, batch.spelt)
+
+
+def test_places_go_on_from_one_call_to_the_next():
+    """And words are asked for only where one of them is unknown; a sentence may have none."""
+    asked: list[int] = []
+    rows = [["a", "x"], [], ["a"], ["<unk>", "y", "x"]]
+
+    def words_of(row: int) -> list[str]:
+        asked.append(row)
+        return rows[row]
+
+    writer = StrangeWriter(parts.make("tokens", "blanks"))
+    ids = [np.array([5 if word == "a" else UNK for word in words], np.uint32) for words in rows]
+    writer.add(ids, words_of)
+    writer.add(ids, words_of)
+    writer.save(Path())
+    found = Strange(Path(), 6)
+    assert asked == [0, 3] * 2 and found.words == ["x", "y"]
+    assert (found.places.tolist(), found.which.tolist()) == ([1, 7, 8, 11, 17, 18], [0, 1, 0] * 2)
 
 
 def test_spelt_as_the_tokens_have_words():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import pytest
 
 from foresay.data.tag_set import TagSet, open_tags
+from foresay.data.tags import Tags
 from foresay.errors import UserError
 from tests.data.tagged import TEXT, read_back, ready
 
@@ -44,6 +46,12 @@ def test_columns_conllu_and_packed():
     four = "They PRP B-NP O\n're VBP B-VP O\n"
     assert read_back(ready(four, read={"columns": [1, 2]})) == [[("They", "PRP"), ("'re", "VBP")]]
     assert read_back(ready(four, read={"columns": [1, -1]})) == [[("They", "O"), ("'re", "O")]]
+
+
+def test_lines_of_words_where_some_are_left_out():
+    Path("a.conllu").write_text("# one\n1\ta\ta\tX\n2\tb\tb\tX\n\n1\tc\tc\tX\n1.1\tx\tx\tX\n2\td\td\tX\n")
+    first, second = Tags("a.conllu").find(1)["train"]
+    assert (list(first.lines), list(second.lines)) == ([2, 3], [5, 7])
 
 
 @pytest.mark.parametrize(

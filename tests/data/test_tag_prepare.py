@@ -26,6 +26,14 @@ def test_words_that_no_text_gives_are_unknown():
     assert found is not None and found.tolist() == [a, UNK, UNK, UNK, UNK, b]
 
 
+def test_sentences_with_a_word_that_is_cut_have_no_ids():
+    tokens = parts.make("tokens", "words")
+    tokens.learn(["a b"])
+    found = word_ids(tokens, [["a"], ["a", "a-b"], [], ["<stop>", "", "b"]])
+    a, b = tokens.encode("a b").tolist()
+    assert [None if one is None else one.tolist() for one in found] == [[a], None, [], [UNK, UNK, b]]
+
+
 def test_what_changes_the_folder():
     first = ready(TEXT).folder
     assert ready(TEXT.replace("\t", " "), name="b.conll").folder == first  # the words count, not how they are written

@@ -60,6 +60,13 @@ def test_valid_is_held_to_the_tags_of_train():
     ]
 
 
+def test_more_types_of_spans_than_neighbours_are_noted_of():
+    text = "".join(f"a B-{n}\nb I-{n}\n\n" for n in range(200))
+    assert len(ready(text).tags or ()) == 401
+    with pytest.raises(UserError, match=r"a.conll: line 602 has I-7 after B-8, and a span begins with B- of its type"):
+        ready(text + "a B-8\nb I-7\n")
+
+
 def test_a_share_is_held_out_by_the_seed():
     text = "".join(f"w{n} N\n\n" for n in range(200))
     prepared = ready(text, share=0.2)

@@ -40,7 +40,7 @@ class LabelText:
 
     def __iter__(self) -> Iterator[Labelled]:
         for line, texts, given in self._read():
-            if not isinstance(given, list) and str(given).strip() in self.without:
+            if self.without and not isinstance(given, list) and str(given).strip() in self.without:
                 continue
             for text in texts:
                 if not text or text.isspace():
@@ -106,7 +106,7 @@ class LabelText:
             raise UserError(
                 f"{self.name}: line {line} has a list of labels; for any number of them set data.several=true"
             )
-        if isinstance(given, bool) or not isinstance(given, str | int):
+        if isinstance(given, bool) or not isinstance(given, (str, int)):  # not str | int, which is made anew each time
             raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer")
         label = str(given).strip()
         if not label:

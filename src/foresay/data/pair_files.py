@@ -11,16 +11,17 @@ mistake, for what follows it would be paired wrongly.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.dialogue import Talk, answered
-from foresay.data.records import lines_of
+from foresay.data.records import whole_lines
 from foresay.data.source import Source
 from foresay.errors import UserError
 
@@ -82,18 +83,29 @@ def text_lines(source: Source) -> Iterator[str]:
     line = 0
     try:
         with source.open() as stream:
-            for line, content in enumerate(lines_of(stream), 1):
-                text = content.decode("utf-8").removesuffix("\r")
-                yield text.removeprefix("\ufeff") if line == 1 else text
+            for block in whole_lines(stream):
+                for text in _decoded(block if line else block.removeprefix(codecs.BOM_UTF8)):
+                    yield text
+                    line += 1
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise UserError(
-            f"{source.name}: line {line} is not UTF-8: byte 0x{byte:02X}; name its encoding: data.encoding=latin-1"
+            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: data.encoding=latin-1"
         ) from None
     except (NotText, Damaged) as error:
         raise UserError(f"{source.name} {error}") from None
     except OSError as error:
         raise UserError(f"{source.name} cannot be read: {error.strerror or error}; check the file") from None
+
+
+def _decoded(block: bytes) -> Iterable[str]:
+    """The lines of a block; where one is no UTF-8, those before it come first, as they may be wrong themselves."""
+    block = block.removesuffix(b"\n")
+    try:
+        lines = block.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return (line.decode("utf-8").removesuffix("\r") for line in block.split(b"\n"))
+    return [line.removesuffix("\r") for line in lines] if b"\r" in block else lines
 
 
 def _table(source: Source, columns: Columns) -> Iterator[Pair]:

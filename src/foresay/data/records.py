@@ -134,15 +134,23 @@ def _kind(value: Any) -> str:
 
 def lines_of(file: Readable, keep_ends: bool = False) -> Iterator[bytes]:
     """The lines of a stream; only a newline ends one."""
-    held: list[bytes] = []
-    while block := file.read(_BLOCK):
+    for block in whole_lines(file):
         *whole, rest = block.split(b"\n")
-        if whole and held:
-            whole[0] = b"".join([*held, whole[0]])
-            held = []
         yield from (line + b"\n" for line in whole) if keep_ends else whole
         if rest:
-            held.append(rest)
+            yield rest
+
+
+def whole_lines(file: Readable) -> Iterator[bytes]:
+    """A stream in blocks that end with a newline; only the last of all may end without."""
+    held: list[bytes] = []
+    while block := file.read(_BLOCK):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*held, block[:end]])
+            held = []
+        if end < len(block):
+            held.append(block[end:])
     if held:
         yield b"".join(held)
 

@@ -3,6 +3,9 @@
 Every file is read whole, and every mistake in it found, before anything is written. What is learnt (vocabularies,
 labels, tags) is learnt from train alone, by copies: the caller's tokenisers stay as they are. The kinds differ in what
 a row holds: what of it is hashed (`told`), which texts it has (`texts`), and how some are written (`add`).
+
+Rows are gone through several times: checked and hashed, learnt from, encoded. The first time keeps them where they are
+few; larger files are read again each time, so that memory does not grow with them.
 """
 
 from __future__ import annotations
@@ -27,6 +30,16 @@ from foresay.errors import UserError
 from foresay.text.tokens import Tokens
 
 BLOCK = 4096  # rows encoded at a time
+ROOM = 2**24  # characters of the rows that are kept, of all parts together
+ROW = 100  # characters that a row takes beside its own
+
+
+class Kept(list[Any]):
+    """The rows of a text in memory."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.name = name
 
 
 class Preparing:
@@ -40,8 +53,9 @@ class Preparing:
         self.tell = tell or (lambda stage, fraction: None)
         self.tokens: Tokens = tokens if learnt else parts.anew(tokens)
         self.found = corpus.find(seed)
+        self.room = ROOM
         self.digests, self.sizes = {}, {}  # of every part: SHA-256, characters
-        for name, text in self.found.items():
+        for name, text in list(self.found.items()):
             self.digests[name], self.sizes[name] = self._scanned(name, text)
 
     def done(self, cache: Path | None = None) -> Prepared:
@@ -133,12 +147,19 @@ class Preparing:
 
     def _scanned(self, part: str, text: Any) -> tuple[str, int]:
         """SHA-256 of all rows, and their characters; a mistake anywhere is found here."""
-        digest, size, count = hashlib.sha256(), 0, 0
+        digest, size, count, kept = hashlib.sha256(), 0, 0, Kept(text.name)
         for row in text:
             digest.update(self.told(part, row))
             size, count = size + sum(map(len, self.texts(row))), count + 1
+            if size + ROW * count <= self.room:
+                kept.append(row)
+            else:
+                kept.clear()
         if not count:
             raise UserError(self.nothing(text))
+        if kept:
+            self.room -= size + ROW * count
+            self.found[part] = kept
         return digest.hexdigest(), size
 
     def nothing(self, text: Any) -> str:

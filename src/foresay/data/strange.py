@@ -12,9 +12,12 @@ mark itself, and has no letters.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -35,21 +38,33 @@ class StrangeWriter:
 
     def __init__(self, tokens: Tokens):
         self.tokens, self.numbers, self.place = tokens, dict[str, int](), 0
-        self.found = [np.empty((0, 2), np.int64)]
+        self.places, self.which = array("q"), array("q")
 
-    def add(self, ids: Sequence[np.ndarray], sentences: Iterable[Sequence[str]]) -> None:
-        """The ids of sentences and the words they came from; each sentence is one longer in the stream."""
-        for row, words in zip(ids, sentences, strict=True):
-            columns = np.flatnonzero([number == UNK and word != MARK for number, word in zip(row, words, strict=True)])
-            which = [
-                self.numbers.setdefault(spelling(self.tokens, words[column]), len(self.numbers))
-                for column in columns.tolist()
-            ]
-            self.found.append(np.stack([columns + self.place, np.array(which, np.int64)], 1))
-            self.place += len(row) + 1
+    def add(self, ids: Sequence[np.ndarray], words_of: Callable[[int], Sequence[str]]) -> None:
+        """The ids of sentences, and the words that one of them came from, by its number among these.
+
+        Each sentence is one longer in the stream. Words are asked for only where an <unk> stands among them.
+        """
+        lengths = np.array([len(row) for row in ids])
+        begins = np.cumsum(lengths) - lengths
+        unknown = np.flatnonzero(np.concatenate(ids) == UNK)
+        rows = np.searchsorted(begins, unknown, "right") - 1
+        found: list[list[int]] = np.stack([rows, unknown - begins[rows]], 1).tolist()
+        for row, own in groupby(found, itemgetter(0)):
+            words = words_of(row)
+            assert len(words) == lengths[row]
+            begin = self.place + int(begins[row]) + row
+            for _, column in own:
+                if words[column] != MARK:
+                    self.places.append(begin + column)
+                    self.which.append(self._number(words[column]))
+        self.place += int(lengths.sum()) + len(ids)
+
+    def _number(self, word: str) -> int:
+        return self.numbers.setdefault(spelling(self.tokens, word), len(self.numbers))
 
     def save(self, folder: Path) -> None:
-        places = np.concatenate(self.found).astype("<i8")
+        places = np.stack([np.array(self.places), np.array(self.which)], 1).astype("<i8")
         places.tofile(folder / PLACES)
         about = {"places": len(places), "words": list(self.numbers)}
         text = json.dumps(about, ensure_ascii=True)  # half a surrogate pair can stand in a word too

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Literal, NamedTuple
 
 from foresay.data.pair_files import text_lines
@@ -37,12 +38,17 @@ ENDINGS: dict[str, Format] = {
 CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"
+_RETURN = "has a carriage return within; end every line with a line feed, as dos2unix and mac2unix do"
+_AS_MANY = "every line of a word needs as many: mend it"
 
 
 class Tagged(NamedTuple):
-    """A sentence: the lines its words stand on, the words, their tags."""
+    """A sentence: the lines its words stand on, the words, their tags.
 
-    lines: list[int]
+    It takes little memory, as many may be kept: a word that a file has often is one object, and lines are a range.
+    """
+
+    lines: Sequence[int]
     words: list[str]
     tags: list[str]
 
@@ -102,50 +108,39 @@ class TagText:
         return Tagged([line] * len(tags), list(symbols), list(tags))
 
     def _sentences(self) -> Iterator[Tagged]:
-        found = Tagged([], [], [])
-        for line, word, tag in self._rows():
-            if word:
-                found.lines.append(line)
-                found.words.append(word)
-                found.tags.append(tag)
-            elif found.words:
-                yield found
-                found = Tagged([], [], [])
-        if found.words:
-            yield found
-
-    def _rows(self) -> Iterator[tuple[int, str, str]]:
-        """Line, word and tag; no word where a sentence ends."""
-        width, first, columns = 0, 0, (1, 2)
+        """One loop, no call of ours for each line: reading is most of what the preparing of tags takes."""
+        conllu, width, first, word_at, tag_at = self.format == "conllu", 0, 0, 0, 1
+        lines, words, tags = list[int](), list[str](), list[str]()
         for line, text in enumerate(text_lines(self.source), 1):
-            if not text or text.isspace():
-                yield line, "", ""
-                continue
-            if "\r" in text:
-                raise UserError(
-                    f"{self.name}: line {line} has a carriage return within; end every line with a line feed, as "
-                    "dos2unix and mac2unix do"
-                )
-            if self.format == "conllu" and text.startswith("#"):
-                continue
-            fields = text.split("\t") if "\t" in text else text.split()
-            if self.format == "conllu" and _LEFT_OUT.fullmatch(fields[0]):
-                continue
-            if not width:
-                width, first = len(fields), line
-                columns = self._places(width, line)
-            if len(fields) != width:
-                raise UserError(
-                    f"{self.name}: line {line} has {_count(len(fields))}, line {first} has {width}; every line of a "
-                    "word needs as many: mend it"
-                )
-            word, tag = (fields[place - 1 if place > 0 else place].strip() for place in columns)
-            if not word or not tag:
-                raise UserError(f"{self.name}: line {line} has an empty {'tag' if word else 'word'}; mend it")
-            yield (line, "", "") if word == _START else (line, word, tag)
+            word = tag = ""  # as where a sentence ends
+            if text and not text.isspace():
+                if "\r" in text:
+                    raise UserError(f"{self.name}: line {line} {_RETURN}")
+                fields = text.split("\t") if "\t" in text else text.split()
+                if conllu and (text[0] == "#" or _LEFT_OUT.fullmatch(fields[0])):
+                    continue
+                if len(fields) != width:
+                    if width:
+                        raise UserError(
+                            f"{self.name}: line {line} has {_count(len(fields))}, line {first} has {width}; {_AS_MANY}"
+                        )
+                    width, first = len(fields), line
+                    word_at, tag_at = self._places(width, line)
+                word, tag = fields[word_at].strip(), fields[tag_at].strip()
+                if not word or not tag:
+                    raise UserError(f"{self.name}: line {line} has an empty {'tag' if word else 'word'}; mend it")
+            if word and word != _START:
+                lines.append(line)
+                words.append(intern(word))
+                tags.append(intern(tag))
+            elif words:
+                yield Tagged(_short(lines), words, tags)
+                lines, words, tags = [], [], []
+        if words:
+            yield Tagged(_short(lines), words, tags)
 
     def _places(self, width: int, line: int) -> tuple[int, int]:
-        """The columns of the word and of the tag, by the first line."""
+        """Where the word and the tag stand among the fields, by the first line."""
         if self.columns is None and width != 2:
             raise UserError(
                 f"{self.name} has {_count(width)} at line {line}; say which are the word's and the tag's: "
@@ -158,7 +153,12 @@ class TagText:
                 f"data.columns={[one, other]}, but {self.name} has {_count(width)} at line {line}; allowed: two "
                 f"different ones of 1 to {width}, or -1 for the last"
             )
-        return one, other
+        return one - (one > 0), other - (other > 0)
+
+
+def _short(lines: list[int]) -> Sequence[int]:
+    """The same lines, without a number for each where none between them is left out."""
+    return range(lines[0], lines[-1] + 1) if lines[-1] - lines[0] == len(lines) - 1 else lines
 
 
 def _count(columns: int) -> str:

@@ -5,7 +5,10 @@ A word is one token: tokenisers that cut words into pieces are refused.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, compress, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +18,14 @@ from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged
-from foresay.data.tag_set import TagSet
+from foresay.data.tag_set import Met, TagSet
 from foresay.data.tags import Tags
 from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.text.tokens import SPECIALS, UNK, Tokens
 
 FORMAT = 2
+_STRANGE = re.compile("|".join([r"\s", *map(re.escape, SPECIALS)]))  # what no text gives as one token
 
 
 class PreparingTags(Preparing):
@@ -31,10 +35,12 @@ class PreparingTags(Preparing):
     noun = "sentences"
 
     def __init__(self, corpus: Tags, tokens: Tokens, seed: int, tell: Progress | None, learnt: bool):
+        self.met = defaultdict[str, Met](Met)
         super().__init__(corpus, tokens, seed, tell, learnt)
-        self.tags: TagSet = corpus.learn(self.found)
+        self.tags: TagSet = corpus.learn(self.found, self.met)
 
     def told(self, part: str, row: Tagged) -> bytes:
+        self.met[part].add(row.tags)
         return "\0".join([str(row.lines[0]), *row.words, "", *row.tags, ""]).encode("utf-8", "surrogatepass")
 
     def texts(self, row: Tagged) -> tuple[str, ...]:
@@ -56,9 +62,9 @@ class PreparingTags(Preparing):
         return RowWriter(folder, len(self.tokens), tags=len(self.tags))
 
     def add(self, folder: Path, writer: RowWriter, name: str, block: Sequence[Tagged]) -> None:
-        tags = [np.array([self.tags.ids[tag] for tag in one.tags], np.uint32) for one in block]
+        tags = by_row([one.tags for one in block], self.tags.ids)
         texts, words = [" ".join(one.words) for one in block], self._ids(name, block)
-        self.strange.add(words, (one.words for one in block))
+        self.strange.add(words, lambda row: block[row].words)
         writer.add([one.lines[0] for one in block], words, texts, tags=(tags, ()))
 
     def encode(self, folder: Path) -> None:
@@ -85,20 +91,23 @@ def word_ids(tokens: Tokens, sentences: Sequence[Sequence[str]]) -> list[np.ndar
 
     A word that holds a control mark, or white space within, is unknown.
     """
-    plain = [[_plain(word) for word in words] for words in sentences]
-    distinct = sorted({word for words in plain for word in words if word})
-    pieces = dict(zip(distinct, tokens.encode_many(distinct), strict=True))
-    if any(len(ids) != 1 for ids in pieces.values()):
-        whole = {word: ids for word, ids in pieces.items() if len(ids) == 1}
-        return [_joined(words, whole) if all(word in whole for word in words if word) else None for words in plain]
-    return [_joined(words, pieces) for words in plain]
+    distinct = sorted(set(chain.from_iterable(sentences)))
+    plain = [word for word in distinct if word and not _STRANGE.search(word)]
+    known = dict.fromkeys(distinct, UNK)
+    for word, own in zip(plain, tokens.encode_many(plain), strict=True):
+        if len(own) == 1:
+            known[word] = int(own[0])
+        else:
+            del known[word]
+    if len(known) == len(distinct):
+        return [*by_row(sentences, known)]
+    whole = [all(word in known for word in words) for words in sentences]
+    rows = iter(by_row(list(compress(sentences, whole)), known))
+    return [next(rows) if one else None for one in whole]
 
 
-def _joined(words: Sequence[str], pieces: dict[str, np.ndarray]) -> np.ndarray:
-    return np.array([int(pieces[word][0]) if word else UNK for word in words], np.uint32)
-
-
-def _plain(word: str) -> str:
-    """The word, or nothing where no text gives it as one token."""
-    strange = any(map(str.isspace, word)) or any(mark in word for mark in SPECIALS)
-    return "" if strange else word
+def by_row(rows: Sequence[Sequence[str]], numbers: dict[str, int]) -> list[np.ndarray]:
+    """The numbers of the names in each row, (T,) of uint32; looked up all at once."""
+    ends = [0, *accumulate(map(len, rows))]
+    flat = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), np.uint32, ends[-1])
+    return [flat[begin:end] for begin, end in pairwise(ends)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from foresay.data.spans import OUTSIDE, PREFIXES, Scheme, closed, follows, schem
 from foresay.errors import UserError
 
 FILE = "tags.json"
+MOST = 256  # different tags up to which neighbours are noted: sets of spans are smaller
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,25 @@ class TagSet:
     def save(self, folder: Path) -> None:
         text = json.dumps({"scheme": self.scheme, "tags": self.names}, ensure_ascii=False, indent=1)
         (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+class Met:
+    """The tags of a text, and which stand side by side in it: enough to tell that no sentence breaks a scheme."""
+
+    def __init__(self):
+        self.tags, self.pairs = set[str](), set[tuple[str, str]]()
+
+    def add(self, tags: Sequence[str]) -> None:
+        """Notes a sentence."""
+        self.tags.update(tags)
+        if len(self.tags) <= MOST:
+            self.pairs.update(zip([OUTSIDE, *tags], [*tags, OUTSIDE], strict=True))
+
+    def keeps(self, scheme: Scheme) -> bool:
+        """Whether every sentence keeps to a scheme; of more than `MOST` tags nobody knows."""
+        if scheme == "none":
+            return True
+        return len(self.tags) <= MOST and all(follows(before, after, scheme) for before, after in self.pairs)
 
 
 def open_tags(folder: Path) -> TagSet:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
@@ -18,7 +18,7 @@ from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source
 from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
 from foresay.data.tag_files import CONLLU, ENDINGS, Format, Tagged, TagText
-from foresay.data.tag_set import TagSet
+from foresay.data.tag_set import Met, TagSet
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
@@ -69,9 +69,12 @@ class Tags(Rows):
         files = None if Path(place).expanduser().is_file() else builtin.known_tags(place)
         return None if files is None else self.of_file(files[name], KNOWN)
 
-    def learn(self, found: dict[str, TagText]) -> TagSet:
-        """The set of tags: the one given, or that of train; every sentence of every part is held to it."""
-        given = set(self.tags or (tag for one in found["train"] for tag in one.tags))
+    def learn(self, found: dict[str, Any], met: dict[str, Met]) -> TagSet:
+        """The set of tags: the one given, or that of train; every sentence of every part is held to it.
+
+        A part is gone through only where what was `met` in it shows, or may hide, a mistake, to name its line.
+        """
+        given = set(self.tags or met["train"].tags)
         if not given:
             raise UserError(f"{found['train'].name} has no words; give lines with a word and its tag")
         scheme = TagSet.of(given).scheme if self.read.scheme == "auto" else self.read.scheme
@@ -85,14 +88,19 @@ class Tags(Rows):
                 f"data.scheme={scheme}, but there are tags that write no spans: {_few(given)}; leave it out"
             )
         set_read = TagSet.of(given, scheme)
-        for text in found.values():
-            for sentence in text:
-                self._check(text.name, sentence, set_read)
+        for name, text in found.items():
+            known = all(self._knows(tag, set_read) for tag in met[name].tags)
+            if not known or not (self.read.rewrite or met[name].keeps(set_read.scheme)):
+                for sentence in text:
+                    self._check(text.name, sentence, set_read)
         return set_read if self.read.rewrite is None else TagSet.of(given, self.read.rewrite)
+
+    def _knows(self, tag: str, tags: TagSet) -> bool:
+        return tag in tags.ids or bool(self.read.rewrite and f"B-{tag[2:]}" in tags.ids)
 
     def _check(self, name: str, sentence: Tagged, tags: TagSet) -> None:
         for line, tag in zip(sentence.lines, sentence.tags, strict=True):
-            if tag not in tags.ids and not (self.read.rewrite and f"B-{tag[2:]}" in tags.ids):
+            if not self._knows(tag, tags):
                 if self.known:
                     raise UserError(
                         f"{name}: line {line} has the tag {tag}, which the run does not know: the file is of another "
