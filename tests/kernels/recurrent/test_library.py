@@ -66,6 +66,19 @@ def test_padded_rows_equal_each_alone(name):
 
 
 @every
+def test_step_by_step_equals_all_at_once(name):
+    _, library, x, states = made(name)
+    mask = lengths(*LENGTHS)
+    expected, last = library.run(x, states, mask)
+    found = []
+    for step in range(T):
+        y, states = library.run(x[:, step : step + 1], states, mask[:, step : step + 1])
+        found.append(y)
+    torch.testing.assert_close(torch.cat(found, 1), expected)
+    torch.testing.assert_close(states, last)
+
+
+@every
 def test_padding_gets_no_gradient(name):
     _, library, x, states = made(name)
     mask = lengths(*LENGTHS)

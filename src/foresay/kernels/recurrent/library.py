@@ -45,6 +45,9 @@ class Library:
         return self._whole(x, states) if mask is None else self._padded(x, states, mask)
 
     def _padded(self, x: Tensor, states: States, mask: Tensor) -> tuple[Tensor, States]:
+        if x.shape[1] == 1:
+            y, after = self._whole(x, states)
+            return y.masked_fill(~mask[..., None], 0), {s: torch.where(mask, after[s], states[s]) for s in states}
         holding = self
         if "c" in states:
             more = EIGHT - x.shape[2] % EIGHT if x.is_cuda else 1
