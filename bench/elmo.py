@@ -4,8 +4,8 @@ An ELMo (recipe `elmo`) is trained on WikiText-2 and on the training texts of th
 English EWT and WNUT-17 and the longest phrases of SST-2, without tags and labels. Then the recipes as they are: `pos`,
 `ner`, `sentiment agreement=1` without, `pos-elmo`, `ner-elmo`, `sentiment-elmo` with it, frozen. Figures are of the
 test sets, in percent: accuracy, F1 of spans, accuracy; +- is the 95 % interval of the mean over seeds (t). The ratio is
-how many times fewer mistakes are made (of entities: what F1 lacks to 100). Everything stays in the folder, and what is
-there already is not trained again.
+how many times fewer mistakes are made (of entities: what F1 lacks to 100). Everything stays in the folder; a run that
+is there already is told of and not trained again.
 
     FORESAY_DATA=FOLDER python -m bench.elmo [--minutes 8] [--seeds 3] [--at-once 6] [--out runs] [--only with]
 """
@@ -78,15 +78,15 @@ def run(*words: str) -> str:
 
 def trained(words: Sequence[str], out: Path) -> dict[str, Any]:
     """Trains unless it is there, and measures on test."""
-    if not (out / "model.safetensors").exists():
+    if (out / "model.safetensors").exists():
+        print(f"{out} is there and not trained again", flush=True)
+    else:
         run("train", *words, "--out", str(out))
     return json.loads(run("eval", str(out), "--split", "test", "--json"))
 
 
 def mean_and_interval(values: Sequence[float]) -> tuple[float, float]:
     """The mean, and half of its 95 % interval."""
-    if len(values) < 2:
-        return values[0], math.inf
     return statistics.mean(values), STUDENT[len(values)] * statistics.stdev(values) / math.sqrt(len(values))
 
 
@@ -112,6 +112,8 @@ def main() -> None:
     parser.add_argument("--only", choices=["with", "without", "elmo"], help="a part of it")
     parser.add_argument("settings", nargs="*", help="key=value for the ELMo")
     given = parser.parse_args()
+    if not 2 <= given.seeds <= max(STUDENT):
+        parser.error(f"--seeds {given.seeds}; allowed: 2 to {max(STUDENT)}")
     given.out.mkdir(parents=True, exist_ok=True)
     given.out = given.out.resolve()
     os.chdir(given.out.parent)

@@ -17,6 +17,7 @@ from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.loading import load, pick_device
 from foresay.run import PIECE, Run, Scored
+from foresay.study.mix import mix
 from foresay.text.tokens import START, STOP
 from foresay.train.progress import Watch
 from tests.train.stopping import train_to
@@ -116,6 +117,12 @@ def test_a_score_as_json(run: Run) -> None:
     assert about["nats"] == pytest.approx(sum(t["nats"] for t in about["tokens"]))
 
 
+def test_what_cannot_be_is_said_in_json() -> None:
+    found = Scored("b a", ["b", "a"], [0.0, -math.inf]).as_dict()
+    assert found["impossible"] is True and str(found["tokens"][0]["nats"]) == "0.0"
+    assert "impossible" not in Scored("b", ["b"], [-1.0]).as_dict()
+
+
 def test_a_step_is_a_distribution_and_goes_on_from_its_state(run: Run) -> None:
     whole, _ = run.step("the cat")
     assert float(whole.double().exp().sum()) == pytest.approx(1.0, abs=1e-5) and whole.shape == (len(run.tokens),)
@@ -170,6 +177,12 @@ def test_generation_refuses_what_cannot_be(given: dict, told: str, run: Run) -> 
 def test_only_texts_are_scored(run: Run) -> None:
     with pytest.raises(UserError, match=r"texts=\[5\]; allowed: a list, each text"):
         run.score([5])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match="texts=None"):
+        run.score(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match="text=3"):
+        run.step(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UserError, match="path=3; allowed: a run's folder"):
+        load(3)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_transformer_scores_texts_longer_than_its_window(transformer: Run) -> None:
@@ -191,6 +204,17 @@ def test_a_short_text_needs_no_window(transformer: Run, run: Run) -> None:
     expected = transformer.model.score(ids_of(transformer, "cat"))[0][0].tolist()
     assert transformer.score("cat")[0].log_probs == pytest.approx(expected, abs=1e-6)
     assert run.context is None
+
+
+def test_evaluation_speaks_of_what_was_given(run: Run) -> None:
+    with pytest.raises(UserError, match=r"^data='nothere' is no file, folder or known text"):
+        run.evaluate("nothere")
+
+
+def test_one_run_is_no_mixture(run: Run) -> None:
+    for runs in ([], [run]):
+        with pytest.raises(UserError, match="no mixture; give two or more"):
+            mix(runs)
 
 
 def test_evaluation_repeats_what_the_run_measured(run: Run, trained: Path) -> None:

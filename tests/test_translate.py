@@ -260,7 +260,9 @@ def test_sources_too_long_for_the_positions_name_their_line(cipher, tmp_path):
     short = table(tmp_path / "short.tsv", [pair for pair in rows(40, 2) if len(pair[0]) < 5])
     words += [f"data.valid={short}", f"data.test={short}"]
     made: Any = start.train(raw, words, out=tmp_path / "yes", device="cpu", watch=Watch())
-    with pytest.raises(UserError, match="source 1 has 5 tokens; the model has positions for 4"):
+    with pytest.raises(
+        UserError, match=r"source 1 has 6 tokens, <stop> among them; encoder.positions=learnt ends at 5: shorten it"
+    ):
         made.translate(["abcde"])
 
 

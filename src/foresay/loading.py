@@ -116,6 +116,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
 
     A run that brings code along (`code/`) is loaded with `trust=True`: its code is run.
     """
+    if not isinstance(path, str | Path):
+        raise UserError(f"path={path!r}; allowed: a run's folder, as foresay train writes it")
     folder = Path(path)
     config = read_config(folder)
     recipe = _recipe_of(folder, trust)

@@ -60,7 +60,10 @@ class Measuring:
         if data is None:
             prepared, part = own_prepared(self.folder, self.recipe), split
         else:
-            prepared = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True)
+            try:
+                prepared = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True)
+            except UserError as error:  # what was given is `data`, whatever the recipe calls it
+                raise UserError(str(error).replace("data.train=", "data=")) from None
             part = "train" if getattr(prepared, split) is None else split
         shards = getattr(prepared, part)
         if shards is None:

@@ -31,9 +31,11 @@ class Scored:
         return perplexity(self.nats / len(self.log_probs)) if self.log_probs else 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        spread = [{"token": t, "nats": -p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
-        pseudo = {"pseudo": True} if self.pseudo else {}
-        return {"text": self.text, "nats": self.nats, "perplexity": self.perplexity, **pseudo, "tokens": spread}
+        spread = [{"token": t, "nats": 0.0 - p} for t, p in zip(self.tokens, self.log_probs, strict=True)]
+        about = {"text": self.text, "nats": self.nats, "perplexity": self.perplexity}
+        about |= {"pseudo": True} if self.pseudo else {}
+        about |= {"impossible": True} if math.isinf(self.nats) else {}  # nats are null in JSON then
+        return about | {"tokens": spread}
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ from foresay.translate import Length, Number
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
 
+def _room(most: int) -> str:
+    return f"length={most} at most, or shorten the prompt" if most > 0 else "shorten the prompt"
+
+
 class Run(Measuring):
     """A model, its tokeniser and its recipe."""
 
@@ -70,8 +74,7 @@ class Run(Measuring):
         """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
         self._must_be_sequence()
         self.model.eval()
-        given = [texts] if isinstance(texts, str) else texts
-        return [self._score(text) for text in fits(list[str], list(given), "texts")]
+        return [self._score(text) for text in fits(list[str], list_of(texts), "texts")]
 
     def _score(self, text: str) -> Scored:
         ids = [*self.tokens.encode(text).tolist(), *([STOP] if self.ends_count else [])]
@@ -210,8 +213,8 @@ class Run(Measuring):
         longest = max(map(len, ids), default=0)
         if self.context is not None and 1 + longest + length > self.context:
             raise UserError(
-                f"a prompt of {longest} tokens and length={length}; a search keeps all of it in the {self.context} "
-                "tokens that the model was trained on: shorten one of them"
+                f"a prompt of {longest} tokens and length={length}; a search keeps all of it, and <start>, in the "
+                f"{self.context} tokens that the model was trained on: {_room(self.context - 1 - longest)}"
             )
         limits = Limits(
             fits(Length, length, "length"),
@@ -261,7 +264,9 @@ class Run(Measuring):
         self._must_be_sequence()
         self.model.eval()
         state = self.model.begin(1) if state is None else state
-        ids = torch.tensor([self.tokens.encode(text).tolist()], dtype=torch.long, device=self.model.device)
+        ids = torch.tensor(
+            [self.tokens.encode(fits(str, text, "text")).tolist()], dtype=torch.long, device=self.model.device
+        )
         log_probs, after = self.model.step(ids.view(1, -1), state)
         return log_probs[0], after
 

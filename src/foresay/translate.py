@@ -101,14 +101,23 @@ class Translating(Measuring):
                 raise UserError(f"source {number} of {len(sources)} is empty ({text!r}); give a text")
             if longest is not None and len(ids) >= longest:
                 raise UserError(
-                    f"source {number} has {len(ids)} tokens; the model has positions for {longest - 1}: shorten it"
+                    f"source {number} has {len(ids) + 1} tokens, <stop> among them; encoder.positions=learnt ends at "
+                    f"{longest}: shorten it, or train with more"
                 )
             rows.append([*ids, STOP])
         self._warn(sources, rows)
         return padded(rows, max(map(len, rows)))[0].to(self.model.device)
 
     def _warn(self, sources: Sequence[str], rows: list[list[int]]) -> None:
-        """Says which sources are strange to the model: they may be in the targets' language."""
+        """Says which sources are strange to the model: longer than any it learnt from, or in the targets' language."""
+        longest = getattr(self.recipe.train.batches, "longest", None)
+        long = [n for n, row in enumerate(rows) if longest is not None and len(row) > longest]
+        if long:
+            warnings.warn(
+                f"{len(long)} of {len(sources)} sources have more tokens than training read, the first "
+                f"{len(rows[long[0]])} with train.batches.longest={longest}; expect little of them",
+                stacklevel=4,
+            )
         known = self._task.known.tolist()
         strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
         if strange:

@@ -126,7 +126,11 @@ def test_a_search_stays_in_the_window(corpus: Path, tmp_path: Path, call: Comman
     foresay.train(raw, out=tmp_path / "t", watch=Watch())
     assert call("generate", tmp_path / "t", "the ", "--beam", 2, "--length", 7).code == 0
     called = call("generate", tmp_path / "t", "the ", "--beam", 2, "--length", 8)
-    assert called.code == 2 and "a prompt of 4 tokens and length=8; a search keeps all of it in the 12" in called.error
+    assert (
+        called.code == 2
+        and "a prompt of 4 tokens and length=8; a search keeps all of it, and <start>, in the 12" in called.error
+    )
+    assert "length=7 at most, or shorten the prompt" in called.error
 
 
 def test_rescore(call: Commands, run: Run, trained: Path) -> None:

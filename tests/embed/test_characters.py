@@ -201,3 +201,9 @@ def test_two_vocabularies_are_refused():
         UserError, match=r"embedding=characters .* leave data\.source_tokens out, or set embedding=lookup"
     ):
         model.build(11)
+
+
+@pytest.mark.parametrize("words", ["any", [1]])
+def test_only_words_have_vectors(words):
+    with pytest.raises(UserError, match="allowed: a list of words"):
+        build().vectors(words)

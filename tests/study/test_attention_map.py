@@ -152,3 +152,8 @@ def test_positions_end(corpus: Path, tmp_path: Path):
     loaded = load(trained(corpus, tmp_path / "learnt", encoder=learnt))
     with pytest.raises(UserError, match="the text has 26 tokens; the run has positions for 24"):
         attention_map.attention_of(loaded, "cat " * 25)
+
+
+def test_a_layer_that_is_not_there_is_refused_before_anything_is_read(run: Path):
+    with pytest.raises(UserError, match="--layer 9; allowed: 0 to"):
+        attention_map.check_place(load(run), 9, None)

@@ -239,6 +239,16 @@ def test_no_folder_at_all(tmp_path: Path) -> None:
         folders.read_config(tmp_path / "none")
 
 
+def test_a_file_is_no_run(tmp_path: Path) -> None:
+    for name, message in {
+        "m.arpa.gz": "is an ARPA file, no run; .* WordModel.read",
+        "m.txt": "is a file, no run",
+    }.items():
+        (tmp_path / name).write_text("x")
+        with pytest.raises(UserError, match=message):
+            folders.read_config(tmp_path / name)
+
+
 def test_a_model_that_is_no_safetensors_under_its_own_hash(tmp_path: Path) -> None:
     folder = make(tmp_path / "run")
     (folder / "model.safetensors").write_bytes(b"PK\x03\x04 a zip")

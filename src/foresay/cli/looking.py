@@ -66,6 +66,10 @@ def look(
     if attention is None and (layer is not None or head is not None):
         raise UserError(f"--layer and --head with {given[0]}; they are for --attention")
     loaded = load_run(run, device, trust)
+    if attention is not None:
+        from foresay.study.attention_map import check_place
+
+        check_place(loaded, layer, head)
     path = None
     if out is not None or not as_json:
         from foresay.study.pictures import check_ending

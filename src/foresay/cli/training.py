@@ -34,11 +34,12 @@ def train(
 
     source, settings = divided(words or [], encoding)
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
-    use = f"{'generate' if run.model.causal else 'eval'} {run.folder}{trust_for(run.folder)}"
+    folder = shlex.quote(str(run.folder))
+    use = f"{'generate' if run.model.causal else 'eval'} {folder}{trust_for(run.folder)}"
     use += " SOURCE" if run.model.conditional else ""
     if not run.model.sequence:
         predicts = run.model.reads in ("tags", "labels")
-        use = f"predict {run.folder} TEXT{trust_for(run.folder)}" if predicts else f"words {run.folder} near WORD"
+        use = f"predict {folder} TEXT{trust_for(run.folder)}" if predicts else f"words {folder} near WORD"
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

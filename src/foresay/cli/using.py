@@ -147,12 +147,13 @@ def show_overlap(found: Overlap) -> None:
 def show_measured(measured: Measured) -> None:
     about = measured.as_dict()
     low, high = about["perplexity_interval"]
+    hidden = "  (what <unk> stands for is left out)" if measured.unknown else ""
     lines = {
         "loss": f"{measured.loss:.4f} nats per token",
         f"{measured.named}perplexity": f"{measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})",
         **{f"  {way}": f"{about[f'perplexity_{way}']:.3f}" for way in measured.ways},
-        f"{measured.named}bits per character": f"{measured.bits_per_character:.4f}",
-        f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}",
+        f"{measured.named}bits per character": f"{measured.bits_per_character:.4f}{hidden}",
+        f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}{hidden}",
     }
     if measured.unknown:
         lines["  of known tokens"] = f"{about['perplexity_of_known']:.3f}"
@@ -186,7 +187,7 @@ def score(
             continue
         show(f"{scored.nats:.4f}\t{line}")
         for token, log_prob in zip(scored.tokens, scored.log_probs, strict=True) if tokens else ():
-            show(f"  {-log_prob:8.4f}  {_visible(token)}")
+            show(f"  {0.0 - log_prob:8.4f}  {_visible(token)}")
 
 
 def sides(line: str, place: str | None = None) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 To begin, a graph takes two steps launched one by one and a recording: twenty milliseconds, in which a GPU writes fifty
 tokens. A model's last graphs are kept. What comes next with the same shapes, settings and weights as one of them is
-copied into its tensors and goes on there. FEW are kept for a model, which together hold no more than MOST bytes.
+copied into its tensors and goes on there. FEW are kept for a model, whose tensors together hold no more than MOST bytes
+(what a step needs in between, one row of logits for each row, is not counted).
 """
 
 from __future__ import annotations

@@ -95,6 +95,8 @@ class Characters(Embedding):
     @torch.no_grad()
     def vectors(self, words: Sequence[str]) -> Tensor:
         """The vectors (N, D) of any words, known to the vocabulary or not."""
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise UserError(f"words={words!r}; allowed: a list of words")
         return self._read(torch.from_numpy(numbered(words, self.longest)).to(self.spelling.device))
 
     def train(self, mode: bool = True) -> Characters:

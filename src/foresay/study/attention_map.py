@@ -38,9 +38,7 @@ class Attention:
     def picked(self, layer: int | None, head: int | None) -> list[tuple[int, int]]:
         """The layers and heads asked for, all where nothing is."""
         layers, heads = len(self.maps), len(self.maps[0])
-        for name, given, most in (("--layer", layer, layers), ("--head", head, heads)):
-            if given is not None and not 0 <= given < most:
-                raise UserError(f"{name} {given}; allowed: 0 to {most - 1}, as the run has {most}")
+        _check(layers, heads, layer, head)
         return [
             (one, other)
             for one in (range(layers) if layer is None else [layer])
@@ -53,6 +51,19 @@ class Attention:
             for one, other in self.picked(layer, head)
         ]
         return {"tokens": self.tokens, "maps": maps}
+
+
+def check_place(run: Run, layer: int | None, head: int | None) -> None:
+    """Refuses what a run of a Transformer has not, before anything is read."""
+    encoder = getattr(run.model, "encoder", None)
+    if isinstance(encoder, Transformer):
+        _check(len(encoder.blocks), encoder.blocks[0].attention.heads, layer, head)
+
+
+def _check(layers: int, heads: int, layer: int | None, head: int | None) -> None:
+    for name, given, most in (("--layer", layer, layers), ("--head", head, heads)):
+        if given is not None and not 0 <= given < most:
+            raise UserError(f"{name} {given}; allowed: 0 to {most - 1}, as the run has {most}")
 
 
 @torch.inference_mode()

@@ -40,6 +40,8 @@ class Mixed:
 def mix(runs: Sequence[Run]) -> Mixed:
     """Weights from the first run's validation text, perplexities on its test text, or on the second half where it has
     none. All runs must have been trained on one prepared vocabulary."""
+    if len(runs) < 2:
+        raise UserError(f"{'one run is' if runs else 'no runs are'} no mixture; give two or more")
     first = runs[0]
     for run in runs:
         if not run.model.sequence:

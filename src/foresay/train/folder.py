@@ -77,9 +77,8 @@ def _check_free(folder: Path, resume: bool) -> None:
     if not folder.exists() or (folder.is_dir() and all(_nothing_of_a_run(path) for path in folder.iterdir())):
         return
     if not folder.is_dir() or not resume:
-        raise UserError(
-            f"{folder} exists; allowed: a new folder: give another --out, or go on with a run: {how_to_resume(folder)}"
-        )
+        onward = f", or go on with a run: {how_to_resume(folder)}" if (folder / "recipe.yaml").is_file() else ""
+        raise UserError(f"{folder} exists; allowed: a new folder: give another --out{onward}")
     if not (folder / "recipe.yaml").exists():
         begun = {*BEGUN, own.FOLDER} if _begun_code(folder) else {*BEGUN}
         strange = [path.name for path in folder.iterdir() if path.name not in begun and not _left_here(path)]
@@ -226,10 +225,20 @@ def _is_code(name: str) -> bool:
     return name.startswith(f"{own.FOLDER}/")
 
 
+def is_arpa(path: Path) -> bool:
+    """By its name, packed or not."""
+    return ".arpa" in path.suffixes[-2:]
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """`config.json`, checked to be Foresay's; the tokeniser beside it must be the one it was written for."""
+    if is_arpa(folder) and folder.is_file():
+        raise UserError(f"{folder} is an ARPA file, no run; in Python WordModel.read opens it: docs/ngrams.md")
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, no run; give a folder that foresay train has written")
     if not folder.is_dir():
-        raise UserError(f"{folder} is no run: no such folder; train one first: foresay train my.txt --out {folder}")
+        how = f"foresay train my.txt --out {shlex.quote(str(folder))}"
+        raise UserError(f"{folder} is no run: no such folder; train one first: {how}")
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text("utf-8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import warnings
 from pathlib import Path
 from typing import Any
@@ -94,20 +95,23 @@ def _what(task: str) -> str:
     return named.get(task, f"A {task.replace('-', ' ')}")
 
 
+def quote(folder: Path) -> str:
+    """As a shell reads it."""
+    return shlex.quote(str(folder))
+
+
 def _use(folder: Path, trust: str, *, causal: bool) -> str:
-    first = (
-        f'foresay generate {folder} "Once upon"{trust}' if causal else f'foresay correct {folder} "Onec upon"{trust}'
-    )
+    first = f'generate {quote(folder)} "Once upon"' if causal else f'correct {quote(folder)} "Onec upon"'
     return f"""```
-{first}
-echo "a sentence" | foresay score {folder} -{trust}
-foresay eval {folder}{trust}
+foresay {first}{trust}
+echo "a sentence" | foresay score {quote(folder)} -{trust}
+foresay eval {quote(folder)}{trust}
 ```
 
 ```python
 import foresay
 
-run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run = foresay.load({json.dumps(str(folder))}{", trust=True" if trust else ""})
 run.perplexity("a sentence")
 ```
 """
@@ -115,15 +119,15 @@ run.perplexity("a sentence")
 
 def _use_of_pairs(folder: Path, trust: str) -> str:
     return f"""```
-foresay generate {folder} "a source"{trust}
-foresay eval {folder}{trust}
-foresay look {folder} --pair "a source"{trust}
+foresay generate {quote(folder)} "a source"{trust}
+foresay eval {quote(folder)}{trust}
+foresay look {quote(folder)} --pair "a source"{trust}
 ```
 
 ```python
 import foresay
 
-run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run = foresay.load({json.dumps(str(folder))}{", trust=True" if trust else ""})
 run.translate(["a source"])
 ```
 """
@@ -131,14 +135,14 @@ run.translate(["a source"])
 
 def _use_of_tags(folder: Path, trust: str) -> str:
     return f"""```
-foresay predict {folder} "a sentence"{trust}
-foresay eval {folder}{trust}
+foresay predict {quote(folder)} "a sentence"{trust}
+foresay eval {quote(folder)}{trust}
 ```
 
 ```python
 import foresay
 
-run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run = foresay.load({json.dumps(str(folder))}{", trust=True" if trust else ""})
 run.predict("a sentence")[0].tags
 ```
 """
@@ -146,14 +150,14 @@ run.predict("a sentence")[0].tags
 
 def _use_of_labels(folder: Path, trust: str) -> str:
     return f"""```
-foresay predict {folder} "a text"{trust}
-foresay eval {folder}{trust}
+foresay predict {quote(folder)} "a text"{trust}
+foresay eval {quote(folder)}{trust}
 ```
 
 ```python
 import foresay
 
-run = foresay.load("{folder}"{", trust=True" if trust else ""})
+run = foresay.load({json.dumps(str(folder))}{", trust=True" if trust else ""})
 run.predict(["a text"])
 ```
 """
@@ -189,14 +193,14 @@ def _accuracy(valid: dict[str, Any]) -> str:
 
 def _use_of_words(folder: Path) -> str:
     return f"""```
-foresay words {folder} near WORD
-foresay words {folder} analogy man king woman
+foresay words {quote(folder)} near WORD
+foresay words {quote(folder)} analogy man king woman
 ```
 
 ```python
 import foresay
 
-vectors = foresay.WordVectors.load("{folder}")
+vectors = foresay.WordVectors.load({json.dumps(str(folder))})
 vectors.near("word")
 ```
 """
