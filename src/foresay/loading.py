@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from foresay import recipe as recipes
 from foresay.classify import Classifying
+from foresay.counts import arpa
 from foresay.data.label_shards import LabelSet
 from foresay.data.prepare import SOURCE
 from foresay.data.tag_set import open_tags
@@ -32,8 +34,9 @@ from foresay.represent import Representing
 from foresay.results import Scored, Written
 from foresay.run import Run
 from foresay.tag import TagUsing
+from foresay.text.tokens import SPECIALS
 from foresay.train import checkpoint
-from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
+from foresay.train.folder import MODEL, how_to_resume, is_arpa, read_config, read_model, read_recipe
 from foresay.translate import Translating, texts_of
 
 
@@ -114,11 +117,15 @@ class LabelRun(Classifying, Run):  # pyright: ignore[reportIncompatibleMethodOve
 def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
     """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
 
+    An ARPA file, packed or not, is used as a run of n-grams.
+
     A run that brings code along (`code/`) is loaded with `trust=True`: its code is run.
     """
     if not isinstance(path, str | Path):
         raise UserError(f"path={path!r}; allowed: a run's folder, as foresay train writes it")
     folder = Path(path)
+    if is_arpa(folder) and folder.is_file():
+        return of_arpa(folder)
     config = read_config(folder)
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
@@ -143,6 +150,17 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     usual = TwoWayRun if isinstance(model, BiLM) else Run
     kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+
+
+def of_arpa(path: Path) -> Run:
+    """An ARPA file, used as a run: n-grams of words between blanks, each line a text."""
+    table, words = arpa.read(path)
+    data = {"train": str(path), "unit": "line"}
+    recipe = recipes.complete({"task": "ngram", "order": table.order, "data": data, "tokens": "blanks"})
+    recipe.tokens.take(words[len(SPECIALS) :])
+    model: Any = recipe.task
+    model.vocabulary, model.table = len(words), table
+    return Run(path, recipe, recipe.tokens, model.eval())
 
 
 def forget_vectors(model: Task) -> None:

@@ -57,6 +57,8 @@ class Measuring:
             self._must_be_sequence()
         if split not in ("valid", "test"):
             raise UserError(f"split={split!r}; allowed: valid, test")
+        if data is None and self.folder.is_file():
+            raise UserError(f"{self.folder} is a file and has no text of its own; give one to measure on: --data TEXT")
         if data is None:
             prepared, part = own_prepared(self.folder, self.recipe), split
         else:

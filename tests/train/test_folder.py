@@ -240,13 +240,9 @@ def test_no_folder_at_all(tmp_path: Path) -> None:
 
 
 def test_a_file_is_no_run(tmp_path: Path) -> None:
-    for name, message in {
-        "m.arpa.gz": "is an ARPA file, no run; .* WordModel.read",
-        "m.txt": "is a file, no run",
-    }.items():
-        (tmp_path / name).write_text("x")
-        with pytest.raises(UserError, match=message):
-            folders.read_config(tmp_path / name)
+    (tmp_path / "m.txt").write_text("x")
+    with pytest.raises(UserError, match=r"m.txt is a file, no run; give a folder"):
+        folders.read_config(tmp_path / "m.txt")
 
 
 def test_a_model_that_is_no_safetensors_under_its_own_hash(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ def mix(runs: Sequence[Run]) -> Mixed:
             raise UserError(
                 f"{other.folder} has another vocabulary than {first.folder}; train both with the same data and tokens"
             )
+    if first.folder.is_file():
+        raise UserError(f"{first.folder} is a file without a validation text to fit weights on; name a run first")
     prepared = own_prepared(first.folder, first.recipe)
     if prepared.valid is None:
         raise UserError(f"{first.folder} has no validation text to fit weights on; give data.valid in its recipe")

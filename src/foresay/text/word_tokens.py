@@ -84,6 +84,10 @@ class WordTokens(Tokens):
         also = about.pop("also", None)  # not named where there is none: texts prepared before keep their names
         return about if also is None or learnt else about | {"also": digest_of_words(also)}
 
+    def take(self, words: Sequence[str]) -> None:
+        """A vocabulary that was learnt elsewhere, without the specials."""
+        self._use(self._library(Vocabulary(list(words))), [])
+
     def join(self, words: Sequence[str]) -> str:
         """The words as a text."""
         return " ".join(words)

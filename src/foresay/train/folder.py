@@ -232,8 +232,6 @@ def is_arpa(path: Path) -> bool:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """`config.json`, checked to be Foresay's; the tokeniser beside it must be the one it was written for."""
-    if is_arpa(folder) and folder.is_file():
-        raise UserError(f"{folder} is an ARPA file, no run; in Python WordModel.read opens it: docs/ngrams.md")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file, no run; give a folder that foresay train has written")
     if not folder.is_dir():

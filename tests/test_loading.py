@@ -1,0 +1,47 @@
+"""What a run is loaded from: an ARPA file is used as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import foresay
+from foresay import start
+from foresay.counts.words import WordModel
+from foresay.errors import UserError
+from foresay.study.mix import mix
+from foresay.train.progress import Watch
+from tests.commands import Commands
+
+LINES = ["the small dog sees a red house.", "zebra it the the", ""]
+
+
+@pytest.fixture(scope="module")
+def files(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A run of n-grams, and its ARPA file."""
+    folder = tmp_path_factory.mktemp("arpa")
+    raw = {"task": "ngram", "order": 3, "data": {"train": str(corpus), "unit": "line"}, "tokens": "blanks"}
+    start.train(raw, out=folder / "run", device="cpu", watch=Watch())
+    WordModel.load(folder / "run").write(folder / "m.arpa.gz")
+    return folder / "run", folder / "m.arpa.gz"
+
+
+def test_an_arpa_file_scores_as_the_run_it_came_from(files: tuple[Path, Path]) -> None:
+    run, other = (foresay.load(file) for file in files)
+    expected = [one.nats for one in run.score(LINES)]
+    assert [one.nats for one in other.score(LINES)] == pytest.approx(expected, abs=1e-4)
+    assert expected == pytest.approx(-WordModel.read(files[1]).score(LINES), abs=1e-4)
+    assert other.generate("the", length=5) == run.generate("the", length=5)
+    Path("other.txt").write_text("\n".join(LINES))
+    assert other.evaluate("other.txt").loss == pytest.approx(run.evaluate("other.txt").loss, abs=1e-4)
+
+
+def test_commands_take_an_arpa_file(files: tuple[Path, Path], call: Commands) -> None:
+    scored = call("score", files[1], "the small dog")
+    assert scored.code == 0 and float(scored.out.split("\t")[0]) > 0
+    assert "m.arpa.gz is a file and has no text of its own; give one" in call.refused("eval", files[1])
+    Path("bad.arpa").write_text("no table")
+    assert "bad.arpa" in call.refused("score", "bad.arpa", "a")
+    with pytest.raises(UserError, match="is a file without a validation text to fit weights on; name a run first"):
+        mix([foresay.load(files[1]), foresay.load(files[0])])
