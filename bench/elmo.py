@@ -29,6 +29,7 @@ from foresay import parts
 from foresay.data.builtin import known_labels, known_set
 from foresay.data.pair_files import text_lines
 from foresay.data.source import Reading, Source
+from foresay.errors import UserError
 
 DROPOUT = ["embedding.dropout=0.4", "encoder.dropout=0.4", "dropout=0.4"]
 TASKS = {  # recipe without, recipe with, what is measured
@@ -80,6 +81,8 @@ def trained(words: Sequence[str], out: Path) -> dict[str, Any]:
     """Trains unless it is there, and measures on test."""
     if (out / "model.safetensors").exists():
         print(f"{out} is there and not trained again", flush=True)
+    elif (out / "recipe.yaml").exists():
+        run("train", "--resume", str(out))
     else:
         run("train", *words, "--out", str(out))
     return json.loads(run("eval", str(out), "--split", "test", "--json"))
@@ -114,6 +117,10 @@ def main() -> None:
     given = parser.parse_args()
     if not 2 <= given.seeds <= max(STUDENT):
         parser.error(f"--seeds {given.seeds}; allowed: 2 to {max(STUDENT)}")
+    if given.out.name != "runs":
+        parser.error(f"--out {given.out}; allowed: a folder called runs, for the recipes look for runs/elmo")
+    if os.environ.get("FORESAY_DATA"):
+        os.environ["FORESAY_DATA"] = str(Path(os.environ["FORESAY_DATA"]).resolve())
     given.out.mkdir(parents=True, exist_ok=True)
     given.out = given.out.resolve()
     os.chdir(given.out.parent)
@@ -149,4 +156,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        raise SystemExit(f"bench.elmo: {error}") from None

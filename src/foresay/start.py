@@ -312,7 +312,9 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
     if "most_frequent" in valid:
         if valid["accuracy"] <= valid["most_frequent"]:
             share = 100 * valid["most_frequent"]
-            watch.note(f"warning: the accuracy is no better than always giving the most frequent label ({share:.1f} %)")
+            watch.note(
+                f"warning: the accuracy is no better than always giving the most frequent answer ({share:.1f} %)"
+            )
         return
     tags = "accuracy" in valid
     guessing = math.log(results["tags"] if tags else results["vocabulary"])

@@ -31,6 +31,7 @@ def test_against_scikit_learn():
     found = judged(NAMES, several, both, 0.5)
     assert found.macro_f1 == pytest.approx(metrics.f1_score(several, both, average="macro", zero_division=0))
     assert found.accuracy == pytest.approx(metrics.accuracy_score(several, both)) and found.confusion is None
+    assert found.most_frequent == pytest.approx(np.bincount(truths).max() / 500)  # as many sets as single labels here
 
 
 def test_intervals_are_as_wide_as_they_should_be():

@@ -41,7 +41,9 @@ class Classified:
     macro_f1: float
     macro_f1_interval: Interval
     counts: np.ndarray  # (C, 3): of each label those found, falsely found, and missed
-    most_frequent: float  # the accuracy of always giving the most frequent label
+    most_frequent: (
+        float  # the accuracy of always giving the most frequent label, or set of labels where there are several
+    )
     texts: int
     tokens: int
     confusion: np.ndarray | None = None  # (C, C): texts by their label (rows) and the answer; None where several
@@ -156,7 +158,6 @@ def judged(names: tuple[str, ...], truths: np.ndarray, answers: np.ndarray, loss
         confusion = np.zeros((len(names), len(names)), np.int64)
         np.add.at(confusion, (truths, answers), 1)
     low_high = _intervals(right, cells)
-    has = true.sum(0)
     return Classified(
         names=names,
         loss=loss,
@@ -165,7 +166,7 @@ def judged(names: tuple[str, ...], truths: np.ndarray, answers: np.ndarray, loss
         macro_f1=float(_macro_f1(counts[None])[0]),
         macro_f1_interval=low_high[1],
         counts=counts,
-        most_frequent=float((~true.any(1)).mean()) if several else float(has.max() / len(true)),
+        most_frequent=float(np.unique(true, axis=0, return_counts=True)[1].max() / len(true)),
         texts=len(true),
         tokens=tokens,
         confusion=confusion,

@@ -187,7 +187,7 @@ def _accuracy(valid: dict[str, Any]) -> str:
         f"| accuracy | {100 * valid['accuracy']:.2f} % ({100 * low:.2f} – {100 * high:.2f}) |\n"
         f"| macro-F1 | {100 * valid['macro_f1']:.2f} % ({100 * least:.2f} – {100 * most:.2f}) |\n"
         f"| loss, nats per text | {valid['loss']:.4f} |\n"
-        f"| accuracy of the most frequent label | {100 * valid['most_frequent']:.2f} % |\n"
+        f"| accuracy of the most frequent answer | {100 * valid['most_frequent']:.2f} % |\n"
     )
 
 
