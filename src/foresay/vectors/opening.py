@@ -71,6 +71,8 @@ def written(path: Path, *, packed: bool = False) -> Iterator[BinaryIO]:
     """A file that appears whole or not at all; the same contents give the same bytes, packed too."""
     if not path.parent.is_dir():
         raise UserError(f"{path.parent} is no folder; make it first, or give another place")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file")
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with aside.open("wb") as raw:
