@@ -43,12 +43,10 @@ class Source:
     def check_declared(self, rows: int, width: int, least: int) -> None:
         """Refuses a header that says more than the file can hold; a row takes `least` bytes or more."""
         if not rows or not 0 < width <= WIDEST:
-            what = f"{rows} words of {width} numbers are declared; allowed: 1 or more words of 1 to {WIDEST} numbers"
+            what = f"'{rows} {width}' is declared; allowed: 1 or more words of 1 to {WIDEST} numbers"
             raise self.wrong("line 1", what)
         if not self.packed and rows * least > self.size:
-            raise self.wrong(
-                "line 1", f"{rows} words of {width} numbers are declared, and the file has only {self.size} bytes"
-            )
+            raise self.wrong("line 1", f"'{rows} {width}' is declared, and the file has only {self.size} bytes")
 
 
 @contextmanager

@@ -202,7 +202,7 @@ class WordVectors(Mapping[str, np.ndarray]):
         """The word that is farthest from the mean of all their unit vectors."""
         words = fits(list[str], list(words), "words")
         if len(words) < 3:
-            raise UserError(f"{len(words)} words have no odd one; give three or more")
+            raise UserError(f"the number of words is {len(words)}; allowed: 3 or more, for one to be odd")
         twice = next((word for place, word in enumerate(words) if word in words[:place]), None)
         if twice is not None:
             raise UserError(f"the word {twice!r} is given twice; give each word once")
