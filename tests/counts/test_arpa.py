@@ -120,9 +120,10 @@ def test_words_with_blanks_are_refused(tmp_path: Path) -> None:
 
 BROKEN = {
     "no ARPA file": ("hello\n", "no .data.: this is no ARPA file"),
-    "nothing": ("", "no .data."),
-    "a count that lies": (BY_HAND.replace("ngram 2=3", "ngram 2=4"), "line 18: 3 2-grams stand there, and 4 were decl"),
-    "a huge count": (BY_HAND.replace("ngram 2=3", "ngram 2=99999999999999"), "and 99999999999999 were declared"),
+    "nothing": ("", "model.arpa is empty; give an ARPA file$"),
+    "empty lines": ("\n\n", "line 2: no .data.: this is no ARPA file"),
+    "a count that lies": (BY_HAND.replace("ngram 2=3", "ngram 2=4"), "line 18: the number of 2-grams is 3, and 4 was "),
+    "a huge count": (BY_HAND.replace("ngram 2=3", "ngram 2=99999999999999"), "and 99999999999999 was declared"),
     "a count of a thousand digits": (BY_HAND.replace("ngram 2=3", "ngram 2=" + "9" * 5000), "is not 'ngram 2=COUNT'"),
     "no end of a sentence": (
         BY_HAND.replace("</s>\n", "stop\n").replace("yes </s>", "yes stop"),
@@ -134,17 +135,25 @@ BROKEN = {
         "\\data\\\n" + "".join(f"ngram {n}=1\n" for n in range(1, 66)),
         "has n-grams of more than 64 words; allowed: up to 64",
     ),
-    "a section missing": (BY_HAND.replace("\\2-grams:", "\\3-grams:"), "stands where .2-grams: should"),
-    "cut off": (BY_HAND[: BY_HAND.index("yes </s>")], "line 16: 1 things in a line"),
+    "a section missing": (
+        BY_HAND.replace("\\2-grams:", "\\3-grams:"),
+        r"'\\3-grams:' stands where \\2-grams: should stand",
+    ),
+    "no section": (BY_HAND[: BY_HAND.index("\\1-grams")], r"the file ends where \\1-grams: should stand"),
+    "cut off": (BY_HAND[: BY_HAND.index("yes </s>")], "line 16: a line of .2-grams: has 3 fields, not 1"),
     "no end": (BY_HAND.replace("\\end\\", ""), "no .end.: the file is cut off"),
     "no number": (BY_HAND.replace("-0.4", "abc"), "line 15: 'abc' should be numbers"),
     "NaN": (BY_HAND.replace("-0.4", "nan"), "line 15: log10 of a probability is at most 0 and a number, not nan"),
     "more than one": (BY_HAND.replace("-0.4", "0.4"), "at most 0"),
     "NaN behind": (BY_HAND.replace("-0.2\n", "nan\n"), "not -0.6 and nan"),
     "an unknown word": (BY_HAND.replace("<s> yes", "<s> maybe"), "line 14: the word 'maybe' is not among the 1-grams"),
+    "a word with a NUL byte": (
+        BY_HAND.replace("\tyes\t", "\tyes\0\t"),
+        r"line 14: the word 'yes' is not among the 1-grams, where 'yes\\x00' has a NUL byte",
+    ),
     "a word twice": (BY_HAND.replace("no\n", "yes\n"), "the word 'yes' stands there twice"),
     "a 2-gram twice": (BY_HAND.replace("yes </s>", "yes yes"), "a 2-gram stands there twice"),
-    "too much": (BY_HAND.replace("yes yes", "yes yes yes"), "line 15: 4 things in a line of .2-grams:"),
+    "too much": (BY_HAND.replace("yes yes", "yes yes yes"), "line 15: a line of .2-grams: has 3 fields, not 4"),
 }
 
 
@@ -157,6 +166,16 @@ def test_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said
     with pytest.raises(UserError, match=said) as raised:
         arpa.read(path)
     assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_folders(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is a folder; give the path of an ARPA file, or open a run by WordModel.load"):
+        arpa.read(tmp_path)
+    with pytest.raises(UserError, match=rf"^{tmp_path} is a folder; arpa is one file: give {tmp_path}/model.arpa$"):
+        arpa.write(tmp_path, made(), WORDS)
+    with pytest.raises(UserError, match=rf"^{tmp_path}/none is no folder; make it first, or give another place$"):
+        arpa.write(tmp_path / "none" / "model.arpa", made(), WORDS)
+    assert not list(tmp_path.iterdir())
 
 
 def test_broken_bytes(tmp_path: Path) -> None:

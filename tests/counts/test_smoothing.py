@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from foresay import parts
-from foresay.counts.smoothing import Smoothing
+from foresay.counts.smoothing import Smoothing, _stretches
 from foresay.counts.table import Table
 from foresay.counts.train import train
 from foresay.errors import UserError
@@ -133,7 +133,12 @@ def test_a_text_too_small_for_three_discounts_says_so() -> None:
     smoothing = parts.make("smoothing", "modified-kneser-ney")
     assert isinstance(smoothing, Smoothing)
     _, notes = train(flat([[5, 6], [5, 7]]), V, 2, smoothing)
-    assert notes and "too few 2-grams" in notes[-1]
+    assert len(notes) == 1 and "too few 1- to 2-grams" in notes[0]
+
+
+def test_orders_are_said_in_stretches() -> None:
+    assert list(_stretches([1, 3, 4, 5, 9])) == ["1-grams", "3- to 5-grams", "9-grams"]
+    assert list(_stretches([])) == []
 
 
 def test_an_order_longer_than_any_document() -> None:

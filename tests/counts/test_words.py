@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -50,6 +51,16 @@ def test_there_and_back(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.score(texts), model.score(texts), atol=1e-5)
 
 
+def test_it_is_shown_in_a_line() -> None:
+    model = WordModel.train(LINES, 2)
+    assert repr(model) == str(model) == f"WordModel(order 2, 7 words, {len(model.table.grams) - 1} n-grams)"
+
+
+def test_lines_may_come_one_by_one() -> None:
+    model = WordModel.train(iter(LINES), 2)
+    assert model.score(cast("Any", iter(LINES))).tolist() == model.score(LINES).tolist()
+
+
 def test_a_smoothing_by_its_name() -> None:
     named, given = WordModel.train(LINES, 3, "witten-bell"), WordModel.train(LINES, 3, WittenBell())
     assert named.score(LINES).tolist() == given.score(LINES).tolist()
@@ -62,6 +73,25 @@ MISTAKES = {
     ),
     "a string": (lambda: WordModel.train("a b\nc"), r"'a b\\nc' is one string; allowed: a list of lines"),
     "a string scored": (lambda: WordModel.train(LINES, 2).score("the cat"), "'the cat' is one string"),
+    "None": (lambda: WordModel.train(cast("Any", None)), "'None' is no list of lines; allowed: lines of text"),
+    "a number": (lambda: WordModel.train(cast("Any", 5)), "'5' is no list of lines"),
+    "a path": (lambda: WordModel.train(cast("Any", Path("my.txt"))), r"'my\.txt' is no list of lines"),
+    "bytes": (lambda: WordModel.train(cast("Any", [b"a"])), "^b'a' is no line but bytes; allowed: strings: decode it"),
+    "numbers": (lambda: WordModel.train(cast("Any", ["a", 1])), "^1 is no line but int; allowed: strings: give lines"),
+    "cut": (lambda: WordModel.train(LINES, 2, cut=cast("Any", 5)), "cut=5; allowed: "),
+    "prune": (lambda: WordModel.train(LINES, 2, prune=cast("Any", "a")), "prune='?a'?; allowed: "),
+    "limit": (lambda: WordModel.train(LINES, 2, limit=0), "limit=0; allowed: "),
+    "None scored": (lambda: WordModel.train(LINES, 2).score(cast("Any", [None])), "^None is no line but NoneType"),
+    "bytes scored": (lambda: WordModel.train(LINES, 2).score(cast("Any", ["a", b"a"])), "^b'a' is no line but bytes"),
+    "nothing scored": (lambda: WordModel.train(LINES, 2).score(cast("Any", None)), "'None' is no list of lines"),
+    "no ids": (lambda: WordModel.train(LINES, 2).ids(cast("Any", 7)), "'7' is no list of lines"),
+    "a string's ids": (lambda: WordModel.train(LINES, 2).ids("the cat"), "'the cat' is one string"),
+    "no perplexity": (lambda: WordModel.train(LINES, 2).perplexity(cast("Any", 7)), "'7' is no list of lines"),
+    "a name": (
+        lambda: WordModel.train(LINES, 2).write("x.foo"),
+        r"^x\.foo: a model is written as an ARPA file; allowed: a name \*\.arpa, \*\.lm, \*\.arpa\.gz, \*\.lm\.gz$",
+    ),
+    "a folder": (lambda: WordModel.train(LINES, 2).write("."), r"^\. is a folder; arpa is one file: give model\.arpa$"),
     "order": (lambda: WordModel.train(LINES, 0), "order=0; allowed: an integer > 0"),
     "nothing": (lambda: WordModel.train([]), "the text is empty; give one line or more"),
     "perplexity": (lambda: WordModel.train(LINES, 2).perplexity([]), "no lines have no perplexity; give one or more"),

@@ -42,10 +42,10 @@ def test_what_is_written() -> None:
 NAN = np.array([np.nan, 1], np.float32).tobytes()
 BROKEN = {
     "no header": (b"hello", "byte 0: b'hello' is not 'WORDS WIDTH'"),
-    "too few words": (packed().replace(b"3 2", b"4 2", 1), "byte 44: 4 words are declared, and the file ends after 3"),
-    "far too few": (packed().replace(b"3 2", b"9 2", 1), "9 words of 2 numbers are declared, and the file has only"),
-    "too many words": (packed().replace(b"3 2", b"2 2", 1), r"byte \d+: 2 words are declared, and more follow"),
-    "cut off": (packed()[:-4], r"byte 31: 3 words are declared, and the file ends after 2"),
+    "too few words": (packed().replace(b"3 2", b"4 2", 1), "byte 44: the file ends after word 3 of 4 declared"),
+    "far too few": (packed().replace(b"3 2", b"9 2", 1), "'9 2' is declared, and the file has only"),
+    "too many words": (packed().replace(b"3 2", b"2 2", 1), r"byte \d+: more words follow than the 2 declared"),
+    "cut off": (packed()[:-4], r"byte 31: the file ends after word 2 of 3 declared"),
     "a huge count": (packed().replace(b"3 2", b"3333333333333 2", 1), "and the file has only"),
     "a huge width": (packed().replace(b"3 2", b"3 9999999", 1), "allowed: 1 or more words of 1 to"),
     "NaN": (packed()[:8] + NAN + packed()[16:], "byte 8: the numbers of 'the' are not all finite"),

@@ -56,3 +56,28 @@ def test_a_place_that_is_taken() -> None:
     Path("folder").write_text("x")
     with pytest.raises(UserError, match="folder is a file; the projector needs a folder"):
         WordVectors(["the"], [[1]]).save("folder", "projector")
+
+
+def test_a_folder_of_other_files() -> None:
+    vectors = WordVectors(["the"], [[1]])
+    Path("run").mkdir()
+    vectors.save("run")  # it is empty
+    vectors.save("run")  # it is the projector's
+    Path("run/events.out").write_text("TensorBoard's")
+    vectors.save("run")
+    Path("other").mkdir()
+    Path("other/.lock").write_text("")
+    Path("other/model.safetensors").write_text("x")
+    line = r"^other is a folder with other files \(model.safetensors\); allowed: a new folder, or a file \*.glove.txt, "
+    for form in (None, "projector"):
+        with pytest.raises(UserError, match=line):
+            vectors.save("other", form)
+    assert sorted(path.name for path in Path("other").iterdir()) == [".lock", "model.safetensors"]
+
+
+@pytest.mark.parametrize("form", ["word2vec", "word2vec-binary", "glove", "safetensors"])
+def test_a_file_where_a_folder_is(form: str) -> None:
+    Path("other").mkdir()
+    with pytest.raises(UserError, match=r"^other is a folder; give the name of a file$"):
+        WordVectors(["the"], [[1]]).save("other", form)
+    assert not list(Path().glob(".other*"))

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,3 +139,36 @@ def test_no_torch_is_loaded(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["the", "False"]
     assert json.loads((tmp_path / "run" / "config.json").read_text())["task"] == "word-vectors"
+
+
+@pytest.mark.parametrize("which", ["input", "output", "both"])
+def test_a_run_that_diverged(tmp_path: Path, which: Any) -> None:
+    found = tensors()
+    found["vectors"][FIRST + 1, 2] = np.nan
+    found["outputs"] = -found["vectors"]
+    folder = run_folder(tmp_path / "run", found)
+    line = "run holds vectors that are no numbers: its training diverged; train again, with a lower lr$"
+    with pytest.raises(UserError, match=line):
+        WordVectors.load(folder, which=which)
+    run_folder(folder, {"embedding.table": found["vectors"]}, task="language-model")
+    if which == "input":
+        with pytest.raises(UserError, match=r"its training diverged; train again, with a lower train\.lr$"):
+            WordVectors.load(folder)
+
+
+def test_n_grams_that_diverged(tmp_path: Path) -> None:
+    recipe = "spelling: {shortest: 3, longest: 6, buckets: 2}\n"
+    pieces = np.full((2, WIDTH), np.inf, np.float32)
+    with pytest.raises(UserError, match="run holds vectors that are no numbers: its training diverged"):
+        WordVectors.load(run_folder(tmp_path / "run", tensors(pieces=pieces), recipe))
+
+
+def test_pieces_are_no_words(tmp_path: Path) -> None:
+    Path("text.txt").write_text("the king and the queen\nthe queen and the king\n" * 40)
+    small = ["train.steps=1", "encoder.size=8", "encoder.heads=2", "encoder.layers=1", "embedding.size=8"]
+    foresay.train("transformer", ["data.train=text.txt", "data.unit=line", *small], out=tmp_path / "run")
+    vectors = WordVectors.load(tmp_path / "run")
+    assert " king" in vectors and "king" not in vectors
+    line = rf"'king' has no vector; allowed: the [0-9,]+ pieces \(tokens=subwords\) of {tmp_path}/run; did you mean ' "
+    with pytest.raises(KeyError, match=line):
+        vectors.near("king")

@@ -154,7 +154,7 @@ def test_questions_that_are_none(vectors: WordVectors) -> None:
         vectors.near(np.zeros(2))
     with pytest.raises(UserError, match="allowed: finite vectors"):
         vectors.near(np.array([1, np.inf, 0]))
-    with pytest.raises(UserError, match="2 words have no odd one; give three or more"):
+    with pytest.raises(UserError, match="the number of words is 2; allowed: 3 or more, for one to be odd"):
         vectors.odd(["king", "man"])
     with pytest.raises(UserError, match="the word 'king' is given twice; give each word once"):
         vectors.odd(["king", "king", "man"])

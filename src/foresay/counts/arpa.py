@@ -50,6 +50,10 @@ def write(path: str | Path, table: Table, words: Sequence[str]) -> None:
             "an ARPA file is of models that back off to shorter contexts; train with smoothing witten-bell, absolute, "
             "kneser-ney, modified-kneser-ney, katz or stupid"
         )
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; arpa is one file: give {path / 'model.arpa'}")
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent} is no folder; make it first, or give another place")
     spelt = [SPECIAL.get(number, word) for number, word in enumerate(words)]
     strange = next((word for word in spelt if not word or word.split() != [word]), None)
     if strange is not None:
@@ -98,6 +102,8 @@ def _blocks(table: Table, words: list[bytes]) -> Iterator[memoryview | bytes]:
 def read(path: str | Path) -> tuple[Table, list[str]]:
     """The model of a file and its words; the ids of <start>, <stop> and <unk> are those of every vocabulary here."""
     path = Path(path)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the path of an ARPA file, or open a run by WordModel.load")
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -119,6 +125,8 @@ class _Reader:
         self.letters: np.ndarray | None = None  # the same as an array, when a loop has asked for it
 
     def wrong(self, what: str) -> UserError:
+        if not self.number:
+            return UserError(f"{self.path} is empty; give an ARPA file")
         return UserError(f"{self.path} line {self.number}: {what}; write the file again")
 
     def line(self) -> str | None:
@@ -168,7 +176,8 @@ class _Reader:
         orders: list[_Order] = []
         for n, count in enumerate(declared, 1):
             if line != f"\\{n}-grams:":
-                raise self.wrong(f"{line!r} stands where \\{n}-grams: should")
+                there = "the file ends" if line is None else f"{line[:60]!r} stands".replace("\\\\", "\\")
+                raise self.wrong(f"{there} where \\{n}-grams: should stand")
             order = _Order()
             orders.append(order)
             spelt = _spelt(known, len(words)) if n > 1 and count >= MANY else None
@@ -177,7 +186,7 @@ class _Reader:
                 if spelt is not None:
                     self._take_many(n, n < len(declared), spelt, order)
             if order.size() != count:
-                raise self.wrong(f"{order.size()} {n}-grams stand there, and {count} were declared")
+                raise self.wrong(f"the number of {n}-grams is {order.size()}, and {count} was declared")
         if line != "\\end\\" or not orders:
             raise self.wrong("no \\end\\: the file is cut off")
         if STOP not in orders[0].ids:
@@ -187,7 +196,8 @@ class _Reader:
     def _take(self, line: str, n: int, highest: int, words: list[str], known: dict[str, int], order: _Order) -> None:
         parts = line.split()
         if len(parts) not in (n + 1, n + 2) or (len(parts) == n + 2 and n == highest):
-            raise self.wrong(f"{len(parts)} things in a line of \\{n}-grams:")
+            needed = f"{n + 1}" if n == highest else f"{n + 1} or {n + 2}"
+            raise self.wrong(f"a line of \\{n}-grams: has {needed} fields, not {len(parts)}")
         numbers = [parts[0], *parts[n + 1 :]]
         try:
             prob, back = [float(number) for number in [*numbers, "0"][:2]]
@@ -205,7 +215,8 @@ class _Reader:
         try:
             order.ids.extend(known[word] for word in parts[1 : n + 1])
         except KeyError as error:
-            raise self.wrong(f"the word {error.args[0]!r} is not among the 1-grams") from None
+            word = error.args[0]
+            raise self.wrong(f"the word {word!r} is not among the 1-grams{_with_nul(word, known)}") from None
         order.probs.append(prob)
         order.backs.append(back)
 
@@ -274,6 +285,12 @@ class _Order:
         one = np.array(self.ids, np.int64), np.array(self.probs), np.array(self.backs)
         ids, probs, backs = (np.concatenate(each) for each in zip(one, *self.blocks, strict=True))
         return ids.reshape(-1, n), probs, backs
+
+
+def _with_nul(word: str, known: dict[str, int]) -> str:
+    """What is said of a known word that looks the same where NUL bytes are not shown."""
+    alike = next((one for one in known if "\0" in one and one.replace("\0", "") == word), None)
+    return "" if alike is None else f", where {alike!r} has a NUL byte"
 
 
 def _spelt(known: dict[str, int], number: int) -> Words:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Annotated
 
 import numpy as np
@@ -104,15 +106,16 @@ class ModifiedKneserNey(Smoothing):
 
     def estimate(self, grams: list[Grams], keep: list[np.ndarray]) -> Estimate:
         counts = words_before(grams)
-        found, notes = [], []
+        found, small = [], list[int]()  # orders too small to say
         for n, count in enumerate(counts, 1):
             held = _three_discounts(count if n > 1 else _without_start(count))
             if held is None:
-                usual = ", ".join(map(str, USUAL))
-                notes.append(f"too few {n}-grams to say what to take from counts of 1, 2 and more: {usual} are taken")
+                small.append(n)
             found.append(np.array([0.0, *(held or USUAL)]))
         estimate = interpolated(grams, counts, found, keep, False)
-        estimate.notes += notes
+        usual = ", ".join(map(str, USUAL))
+        what = f"to say what to take from counts of 1, 2 and more: {usual} are taken"
+        estimate.notes += [f"too few {orders} {what}" for orders in _stretches(small)]
         return estimate
 
 
@@ -159,6 +162,13 @@ class Stupid(Smoothing):
         found.backs = [np.full(len(back), self.factor) for back in found.backs]
         found.flat = None
         return found
+
+
+def _stretches(orders: list[int]) -> Iterator[str]:
+    """Rising numbers as '1-grams' and '3- to 9-grams'."""
+    for _, found in groupby(enumerate(orders), lambda pair: pair[1] - pair[0]):
+        run = [order for _, order in found]
+        yield f"{run[0]}-grams" if len(run) == 1 else f"{run[0]}- to {run[-1]}-grams"
 
 
 def _without_start(count: np.ndarray) -> np.ndarray:

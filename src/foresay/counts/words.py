@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from foresay.kernels.ngram.words import Text, Words
 
 Given = TypeVar("Given")
+ENDINGS = (".arpa", ".lm", ".arpa.gz", ".lm.gz")  # of files to write; to read, any will do
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,16 @@ class WordModel:
         `smoothing` is one of foresay.counts.smoothing, or its name; by default modified-kneser-ney.
         """
         order = parts.fits(parts.Size, order, "order")
+        cut = parts.fits(list[parts.Count], list(cut) if isinstance(cut, Sequence) else cut, "cut")
+        prune, limit = parts.fits(parts.Amount, prune, "prune"), parts.fits(parts.Size, limit, "limit")
         smoothing = parts.make("smoothing", smoothing if smoothing is not None else "modified-kneser-ney")
         assert isinstance(smoothing, Smoothing)
         words: list[str] = [*SPECIALS]
         known = _numbers_of(SPECIALS)
         ids: list[np.ndarray] = []
         for line in _lines(lines):
+            if not isinstance(line, str):
+                raise _no_line(line)
             split = line.split()
             for word in split:
                 if word not in known:
@@ -76,7 +81,7 @@ class WordModel:
     @classmethod
     def read(cls, path: str | Path) -> WordModel:
         """The model of an ARPA file, plain or packed."""
-        return cls(*arpa.read(path))
+        return cls(*arpa.read(Path(path).expanduser()))
 
     @classmethod
     def load(cls, folder: str | Path) -> WordModel:
@@ -85,14 +90,21 @@ class WordModel:
         return cls(*run_folder.read(place), place)
 
     def write(self, path: str | Path) -> None:
-        """The model as an ARPA file, packed where its name ends with .gz."""
-        arpa.write(path, self.table, self.words)
+        """The model as an ARPA file (.arpa, .lm), packed where its name ends with .gz."""
+        place = Path(path).expanduser()
+        if not place.is_dir() and not place.name.endswith(ENDINGS):
+            raise UserError(f"{place}: a model is written as an ARPA file; allowed: a name *{', *'.join(ENDINGS)}")
+        arpa.write(place, self.table, self.words)
+
+    def __repr__(self) -> str:
+        words, grams = len(self.words) - len(SPECIALS), int(self.table.orders[-1]) - 1
+        return f"WordModel(order {self.table.order}, {words:,} words, {grams:,} n-grams)"
 
     def score(self, lines: Sequence[str]) -> np.ndarray:
         """log P of each line and its end."""
         from foresay.kernels.ngram import walk as kernel  # numba takes a second to import
 
-        lines = _lines(lines)
+        lines = list(_lines(lines))
         text, words, table, start = _text(lines), self._spelt, self._walk, self.table.start
         found = np.zeros(len(lines))
 
@@ -107,12 +119,14 @@ class WordModel:
 
     def perplexity(self, lines: Sequence[str]) -> float:
         """Of all words of the lines and their ends."""
-        if not len(lines):
+        lines = list(_lines(lines))
+        if not lines:
             raise UserError("no lines have no perplexity; give one or more")
         return math.exp(-self.score(lines).sum() / len(self.ids(lines)))
 
     def ids(self, lines: Sequence[str]) -> np.ndarray:
         """The ids of lines, each with STOP at its end; words are what Python's `split` gives."""
+        lines = list(_lines(lines))
         return _find(_text(lines), 0, len(lines), self._spelt)[0]
 
     @cached_property
@@ -134,14 +148,24 @@ def _lines(lines: Given) -> Given:
     """Lines, which one string is not."""
     if isinstance(lines, (str, bytes)):
         raise UserError(f"{lines[:20]!r} is one string; allowed: a list of lines: text.splitlines()")
+    if not isinstance(lines, Iterable):
+        raise UserError(f"{str(lines)[:40]!r} is no list of lines; allowed: lines of text: text.splitlines()")
     return lines
+
+
+def _no_line(given: object) -> UserError:
+    remedy = "decode it first" if isinstance(given, bytes) else "give lines of text"
+    return UserError(f"{repr(given)[:40]} is no line but {type(given).__name__}; allowed: strings: {remedy}")
 
 
 def _text(lines: Sequence[str]) -> Text:
     """Lines as bytes, and zeros to the next multiple of eight and eight more."""
     from foresay.kernels.ngram.words import Text
 
-    rows = [line.encode("utf-8", "surrogatepass") for line in lines]
+    try:
+        rows = [line.encode("utf-8", "surrogatepass") for line in lines]
+    except AttributeError:
+        raise _no_line(next(line for line in lines if not isinstance(line, str))) from None
     begins = np.cumsum([0, *map(len, rows)])
     letters = np.frombuffer(b"".join([*rows, bytes(16 - int(begins[-1]) % 8)]), np.uint8)
     return Text(letters, letters.view(np.uint64), begins)

@@ -34,9 +34,9 @@ def read(source: Source, most: int | None = None) -> tuple[list[str], np.ndarray
         if len(gathered.words) == wanted:
             break
     if len(gathered.words) < wanted:
-        raise source.wrong(f"byte {at}", f"{rows} words are declared, and the file ends after {len(gathered.words)}")
+        raise source.wrong(f"byte {at}", f"the file ends after word {len(gathered.words)} of {rows} declared")
     if wanted == rows and (left.strip(b"\r\n") or any(block.strip(b"\r\n") for block in blocks)):
-        raise source.wrong(f"byte {at}", f"{rows} words are declared, and more follow")
+        raise source.wrong(f"byte {at}", f"more words follow than the {rows} declared")
     return gathered.words, gathered.matrix()
 
 

@@ -13,17 +13,22 @@ OFFERED = 30_000  # words among which a misspelt one is looked for
 STEP = 1 << 22  # numbers checked at a time
 
 
+class NotFinite(UserError):
+    """A vector with NaN or infinity."""
+
+
 class UnknownWord(UserError, KeyError):
     """A word without a vector; the nearest spelling is looked for when the line is asked for."""
 
-    def __init__(self, word: str, words: Sequence[str]):
+    def __init__(self, word: str, words: Sequence[str], allowed: str = "words of the vectors"):
         super().__init__(word)
-        self.word, self.words = word, words
+        self.word, self.words, self.allowed = word, words, allowed
 
     def __str__(self) -> str:
         lower = self.word.lower()
-        near = f"; did you mean '{lower}'?" if lower in self.words else nearest(self.word, self.words[:OFFERED])
-        return f"the word {self.word!r} has no vector; allowed: the {len(self.words):,} words of the vectors{near}"
+        alike = next((one for one in (lower, f" {self.word}", f" {lower}") if one in self.words), None)
+        near = f"; did you mean '{alike}'?" if alike else nearest(self.word, self.words[:OFFERED])
+        return f"the word {self.word!r} has no vector; allowed: the {len(self.words):,} {self.allowed}{near}"
 
 
 def checked_words(words: Sequence[str]) -> list[str]:
@@ -62,7 +67,7 @@ def check_finite(matrix: np.ndarray, what: str) -> None:
         finite = np.isfinite(matrix[low : low + step]).all(1)
         if not finite.all():
             row = low + int(finite.argmin())
-            raise UserError(f"{what} holds a number that is not finite, in row {row} (from 0); leave that row out")
+            raise NotFinite(f"{what} holds a number that is not finite, in row {row} (from 0); leave that row out")
 
 
 def checked_counts(counts: ArrayLike, rows: int) -> np.ndarray:

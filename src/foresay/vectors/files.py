@@ -124,6 +124,9 @@ def save(vectors: WordVectors, path: Path, form: str | None) -> None:
     chosen, words, matrix = form_for(path, form), vectors.words, vectors.matrix
     if path.suffix == ".gz" and chosen in ("safetensors", "projector"):
         raise UserError(f"{path}: {chosen} is not packed; give a name without .gz")
+    if chosen == "projector" and (other := projector.others_in(path)) is not None:
+        names = ", ".join(f"*{ending}" for ending in NAMES)
+        raise UserError(f"{path} is a folder with other files ({other}); allowed: a new folder, or a file {names}")
     if chosen == "projector":
         projector.write(path, words, matrix, vectors.counts)
     elif chosen == "safetensors":

@@ -43,12 +43,10 @@ class Source:
     def check_declared(self, rows: int, width: int, least: int) -> None:
         """Refuses a header that says more than the file can hold; a row takes `least` bytes or more."""
         if not rows or not 0 < width <= WIDEST:
-            what = f"{rows} words of {width} numbers are declared; allowed: 1 or more words of 1 to {WIDEST} numbers"
+            what = f"'{rows} {width}' is declared; allowed: 1 or more words of 1 to {WIDEST} numbers"
             raise self.wrong("line 1", what)
         if not self.packed and rows * least > self.size:
-            raise self.wrong(
-                "line 1", f"{rows} words of {width} numbers are declared, and the file has only {self.size} bytes"
-            )
+            raise self.wrong("line 1", f"'{rows} {width}' is declared, and the file has only {self.size} bytes")
 
 
 @contextmanager
@@ -71,6 +69,8 @@ def written(path: Path, *, packed: bool = False) -> Iterator[BinaryIO]:
     """A file that appears whole or not at all; the same contents give the same bytes, packed too."""
     if not path.parent.is_dir():
         raise UserError(f"{path.parent} is no folder; make it first, or give another place")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file")
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with aside.open("wb") as raw:

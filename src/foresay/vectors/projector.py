@@ -17,6 +17,17 @@ from foresay.vectors.opening import written
 PLUGIN = 'embeddings {\n  tensor_name: "words"\n  tensor_path: "vectors.tsv"\n  metadata_path: "metadata.tsv"\n}\n'
 
 
+FILES = ("vectors.tsv", "metadata.tsv", "projector_config.json", "projector_config.pbtxt")
+
+
+def others_in(folder: Path) -> str | None:
+    """A file of a folder that is none of the projector's; None where it is, or may become one."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if any(name in FILES for name in names):
+        return None
+    return min(names, key=lambda name: (name.startswith("."), name), default=None)
+
+
 def write(folder: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray | None) -> None:
     """Writes the four files; what says where the others are comes last."""
     strange = next((word for word in words if set(word) & set("\t\r\n")), None)

@@ -26,6 +26,7 @@ from foresay.vectors.tensors_file import Tensors
 from foresay.yaml12 import parse
 
 TASK, NEURAL, MODEL = "word-vectors", "language-model", "model.safetensors"
+WHOLE = ("words", "blanks")  # tokens that are words
 Which = Literal["input", "output", "both"]
 Read = tuple[list[str], np.ndarray, np.ndarray | None, Spelling | None]
 
@@ -51,6 +52,20 @@ def read(folder: Path, which: Which) -> Read:
     matrix = _rows(vectors if which == "input" else _others(folder, tensors, vectors, which), kept)
     spelling = _spelling(folder, tensors, vectors.shape[1]) if which == "input" else None
     return [words[row] for row in kept.tolist()], matrix, _rows(counts, kept), spelling
+
+
+def allowed(folder: Path) -> str:
+    """What the vectors are of: words, or the pieces of a tokeniser that cuts them."""
+    kind = json.loads((folder / "text.json").read_text("utf-8"))["tokens"]["kind"]
+    return "words of the vectors" if kind in WHOLE else f"pieces (tokens={kind}) of {folder}"
+
+
+def diverged(folder: Path) -> UserError:
+    """Of a run that was saved with vectors that are no numbers."""
+    rate = "lr" if _check_config(folder) == TASK else "train.lr"
+    return UserError(
+        f"{folder} holds vectors that are no numbers: its training diverged; train again, with a lower {rate}"
+    )
 
 
 def _embedding(folder: Path, tensors: Tensors, words: list[str], which: Which) -> Read:

@@ -51,8 +51,8 @@ def read(source: Source, most: int | None = None) -> tuple[list[str], np.ndarray
         if said is not None and len(gathered.words) > said[0]:
             break
     if said is not None and len(gathered.words) != said[0]:
-        more = "more" if len(gathered.words) > said[0] else str(len(gathered.words))
-        raise source.wrong("line 1", f"{said[0]} words are declared, and {more} stand there")
+        found = "larger" if len(gathered.words) > said[0] else str(len(gathered.words))
+        raise source.wrong("line 1", f"{said[0]} is declared as the number of words, which is {found}")
     if not gathered.words:
         raise UserError(f"{source.path} holds no words; give a file of vectors")
     return gathered.words, gathered.matrix()
@@ -149,9 +149,9 @@ def _complaint(block: bytes, begin: int, end: int, at: int, width: int, wrong: i
 
     word = block[begin:end][:40].decode("utf-8", "replace")
     if wrong == kernel.TOO_FEW:
-        return f"{at} numbers after {word!r}, and {width} are needed"
+        return f"{word!r} has {at} of {width} numbers"
     if wrong == kernel.TOO_MANY:
-        return f"more than {width} numbers after {word!r}"
+        return f"{word!r} has more numbers than {width}"
     given = re.split(rb"\s", block[at : at + 40], maxsplit=1)[0].decode("utf-8", "replace")
     if wrong == kernel.TOO_LARGE:
         return f"{given} is too large a number"

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.parts import Size, fits
-from foresay.vectors import analogy, files, keyed
+from foresay.vectors import analogy, files, keyed, run_folder
 from foresay.vectors.analogy import Method
-from foresay.vectors.checked import UnknownWord, checked_counts, checked_matrix, checked_words
+from foresay.vectors.checked import NotFinite, UnknownWord, checked_counts, checked_matrix, checked_words
 from foresay.vectors.index import Index
 from foresay.vectors.nearest import largest, nearest, unit_rows
 from foresay.vectors.run_folder import Which
@@ -37,6 +37,8 @@ Default = TypeVar("Default")
 
 class WordVectors(Mapping[str, np.ndarray]):
     """Unique `words` and a `matrix` (V, D) of finite numbers, a row for each; `counts` (V,) where they are known."""
+
+    allowed = "words of the vectors"  # what may be asked for, in an error
 
     def __init__(
         self,
@@ -63,9 +65,14 @@ class WordVectors(Mapping[str, np.ndarray]):
         most = None if most is None else fits(Size, most, "most")
         place, which = Path(path).expanduser(), fits(Which, which, "which")
         try:
-            return cls(**files.parts_of(place, most, which))
+            found = cls(**files.parts_of(place, most, which))
+            if place.is_dir():
+                found.allowed = run_folder.allowed(place)
+            return found
         except MissingLibrary:
             raise
+        except NotFinite as error:
+            raise (run_folder.diverged(place) if place.is_dir() else UserError(f"{place}: {error}")) from None
         except UserError as error:
             raise error if str(place) in str(error) else UserError(f"{place}: {error}") from None
 
@@ -195,7 +202,7 @@ class WordVectors(Mapping[str, np.ndarray]):
         """The word that is farthest from the mean of all their unit vectors."""
         words = fits(list[str], list(words), "words")
         if len(words) < 3:
-            raise UserError(f"{len(words)} words have no odd one; give three or more")
+            raise UserError(f"the number of words is {len(words)}; allowed: 3 or more, for one to be odd")
         twice = next((word for place, word in enumerate(words) if word in words[:place]), None)
         if twice is not None:
             raise UserError(f"the word {twice!r} is given twice; give each word once")
@@ -218,7 +225,7 @@ class WordVectors(Mapping[str, np.ndarray]):
             return np.array(self.matrix[row])
         found = None if self.spelling is None or not isinstance(word, str) else self.spelling.vector(word)
         if found is None:
-            raise UnknownWord(str(word), self.words)
+            raise UnknownWord(str(word), self.words, self.allowed)
         return found
 
 

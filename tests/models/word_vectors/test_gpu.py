@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from foresay.errors import UserError
 from foresay.models.word_vectors import gpu, learn
 from foresay.models.word_vectors.objective import Hierarchical, Negative
 from foresay.models.word_vectors.predictor import Cbow, OneWord, SkipGram
@@ -63,3 +64,19 @@ def test_one_program_learns_what_one_thread_learns(tmp_path, predictor):
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=2e-3)
     for mine, other in zip(found[0][1], found[1][1], strict=True):
         assert np.linalg.norm(mine - other) < 5e-3 * np.linalg.norm(mine)
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -1e20])
+def test_every_number_of_the_tables_is_looked_at(strange):
+    tables = [torch.zeros(3, 64), torch.ones(5, 64)]
+    assert gpu.finite(tables)
+    tables[1][4, 63] = strange
+    assert not gpu.finite(tables)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_vectors_that_are_no_longer_numbers_end_the_run(tmp_path):
+    course = dataclasses.replace(course_of(tmp_path / "text", SkipGram(), Negative(), epochs=9), rate=1e30)
+    with pytest.raises(UserError, match=r"no longer numbers after epoch 1; lower lr: 0\.025 is usual$"):
+        gpu.learn(course, torch.device("cuda"), tell=lambda done, said: None)

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from foresay.errors import UserError
 from foresay.kernels.word_vectors import columns, walk
 from foresay.models.word_vectors import learn
 from foresay.models.word_vectors.objective import Hierarchical, Negative
@@ -88,3 +89,23 @@ def test_the_rate_falls_in_a_straight_line(tmp_path, monkeypatch):
 
 def test_the_loss_is_the_mean_over_predictions():
     assert learn.mean([(3.0, 2), (5.0, 6)]) == 1.0
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("objective", [Negative(), Hierarchical()], ids=["negative", "tree"])
+@pytest.mark.parametrize("predictor, usual", [(SkipGram(), "0.025"), (Cbow(), "0.05")], ids=["skipgram", "cbow"])
+def test_vectors_that_are_no_longer_numbers_end_the_run(tmp_path, predictor, usual, objective, deterministic):
+    course = replace(course_of(tmp_path / "text", predictor, objective, epochs=9), rate=1e30)
+    line = rf"^lr=1e\+30: the vectors are no longer numbers after epoch 1; lower lr: {usual} is usual$"
+    with pytest.raises(UserError, match=line):
+        learn.learn(course, deterministic=deterministic, tell=nothing)
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -1e20])
+@pytest.mark.parametrize("table, at", [(0, (0, 0)), (0, (-1, -1)), (1, (3, 5))])
+def test_every_number_of_both_tables_is_looked_at(tmp_path, table, at, strange):
+    course = replace(course_of(tmp_path / "text", SkipGram(), Negative()), rate=0.01)
+    learn.check_lengths(course, 0)
+    course.tables[table][at] = strange
+    with pytest.raises(UserError, match=r"^lr=0.01: the vectors are no longer numbers after epoch 3; lower lr$"):
+        learn.check_lengths(course, 2)

@@ -168,3 +168,20 @@ def test_a_run_is_no_sequence_model(run):
 def test_the_same_run_again(run, tmp_path):
     again = foresay.train(str(run.folder / "recipe.yaml"), out=tmp_path / "again")
     assert (again.folder / "model.safetensors").read_bytes() == (run.folder / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "recipe, settings",
+    [
+        ("skipgram", ["deterministic=true"]),
+        ("skipgram", ["spelling=ngrams", "spelling.buckets=100"]),
+        ("cbow", ["loss=softmax"]),
+        ("cbow", ["predict=cbow-product"]),
+    ],
+)
+def test_a_run_that_diverges_leaves_nothing(tmp_path, recipe, settings):
+    (tmp_path / "text.txt").write_text("kings sing songs\nkings sang a song\nqueens sing\n" * 30)
+    given = [f"data.train={tmp_path}/text.txt", "data.unit=line", "size=8", "sample=0", "tokens.min_count=2"]
+    with pytest.raises(UserError, match=r"^lr=1e\+30: the vectors are no longer numbers after epoch 1; lower lr: 0"):
+        foresay.train(recipe, [*given, "lr=1e30", *settings], out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from foresay.kernels.word_vectors.plan import World
-from foresay.models.word_vectors.learn import STRETCH, Course, Epoch, Tell, mean, said
+from foresay.models.word_vectors.learn import STRETCH, Course, Epoch, Tell, diverged, mean, said
 from foresay.text.tokens import STOP
 
 ALL, STEP = 0xFFFFFFFF, 0x1E3779B9  # as in chance.py
@@ -53,10 +53,17 @@ def learn(course: Course, device: torch.device, *, tell: Tell) -> list[Epoch]:
     epochs, began = [], time.perf_counter()
     for epoch in range(course.epochs):
         found = _sweep(course, held, epoch, lambda done: tell(done, said(epochs, course)))
+        if not finite(held.tables):
+            raise diverged(course, epoch)
         epochs.append(Epoch(mean([found]), time.perf_counter() - began))
     for mine, table in zip(course.tables, held.tables, strict=True):
         mine[:] = table[:, : mine.shape[1]].cpu().numpy()
     return epochs
+
+
+def finite(tables: list[Tensor]) -> bool:
+    """Whether all rows have lengths that are numbers, as `check_lengths` asks of the CPU's tables."""
+    return all(bool(torch.linalg.vector_norm(table, dim=1).isfinite().all()) for table in tables)
 
 
 def _sweep(course: Course, held: Held, epoch: int, tell: Callable[[float], None]) -> tuple[float, int]:

@@ -41,6 +41,7 @@ STRETCH = 1 << 16  # words; windows end with it
 LEAST = 1e-4  # of the first rate, at the end
 BEARABLE = 2.0  # steps of rate 1 that a row may take from where it was: more, and it overshoots
 MOST = 4096
+USUAL, USUAL_OF_MEANS = 0.025, 0.05  # rates; where the words near are averaged, each takes a part of a step
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,27 @@ def learn(course: Course, *, deterministic: bool, tell: Tell) -> list[Epoch]:
                 for one in walk:
                     found.append(one)
                     tell((epoch + len(found) / course.stretches) / course.epochs, said(epochs, course))
+            check_lengths(course, epoch)
             epochs.append(Epoch(mean(found), time.perf_counter() - began))
     return epochs
+
+
+def check_lengths(course: Course, epoch: int) -> None:
+    """Refuses tables that are no longer numbers; the loss would hide it, for loops bound what they score.
+
+    By the squares of the rows' lengths, which are of no use either where a float32 cannot hold them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = [np.einsum("vd,vd->v", table, table) for table in course.tables]
+    if not all(np.isfinite(one).all() for one in squares):
+        raise diverged(course, epoch)
+
+
+def diverged(course: Course, epoch: int) -> UserError:
+    """The end of a run that steps too far."""
+    usual = USUAL_OF_MEANS if course.world.plan.averaged else USUAL
+    remedy = f"lower lr: {usual:g} is usual" if course.rate > usual else "lower lr"
+    return UserError(f"lr={course.rate:g}: the vectors are no longer numbers after epoch {epoch + 1}; {remedy}")
 
 
 def said(epochs: list[Epoch], course: Course) -> str:

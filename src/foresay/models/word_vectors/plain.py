@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.kernels.word_vectors.plan import Room, Spelt, Text, room_for
-from foresay.models.word_vectors.learn import Course, Epoch, Tell, mean, said
+from foresay.models.word_vectors.learn import Course, Epoch, Tell, check_lengths, mean, said
 from foresay.models.word_vectors.objective import Negative, Objective, Softmax
 from foresay.models.word_vectors.predictor import CbowProduct, Predictor
 
@@ -58,6 +58,7 @@ def learn(course: Course, predictor: Predictor, objective: Objective, *, tell: T
                         table -= (rate + share * (end - rate)) * gradient
                 found.append((float(loss.detach()), predictions))
             tell((epoch + (nth + 1) / course.stretches) / course.epochs, said(epochs, course))
+        check_lengths(course, epoch)
         epochs.append(Epoch(mean(found), time.perf_counter() - began))
     return epochs
 
