@@ -67,6 +67,12 @@ def test_json_lines(call: Commands):
         torch.testing.assert_close(torch.tensor(line["layers"]), wanted)
 
 
+def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
+    done = call("embed", "run", "-", given=b"the cat\na\xff\n")
+    assert done.code == 2 and done.error.startswith("foresay: standard input line 2 is not UTF-8: byte 0xFF")
+    assert json.loads(done.out)["tokens"] == ["the", "cat"]
+
+
 def test_every_format_holds_the_same(call: Commands, tmp_path):
     whole = torch.cat(expected(), 1)  # (layers, tokens, width)
     for name in ("v.safetensors", "v.npy", "w.json"):

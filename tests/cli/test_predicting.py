@@ -143,6 +143,24 @@ def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
     assert call.refused("predict", hmm, "a b b").startswith("'a b b' has 3 words; the model has")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "words", "error"),
+    [
+        ("new.txt", b"a\nb\n\xffb\na\n", [], "line 3 is not UTF-8: byte 0xFF"),
+        ("new.jsonl", b'{"t": "a"}\n{"t": "b"}\n{b\n', ["--column", "t", "--format", "jsonl"], "line 3 is no JSON"),
+        ("new.csv", b"t\na\nb\nb,b\n", ["--column", "t", "--format", "csv"], "line 4 has 2 fields"),
+        ("new.csv", b't\na\nb\n"b\n', ["--column", "t", "--format", "csv"], "line 4 is no CSV"),
+        ("new.tsv", b"t\na\nb\nb\xff\n", ["--column", "t", "--format", "tsv"], "line 4 is not UTF-8: byte 0xFF"),
+    ],
+)
+def test_what_stands_before_a_line_that_cannot_be_read_is_answered(bag, hmm, call, name, content, words, error):
+    Path(name).write_bytes(content)
+    for given in (name, "-"):
+        found = call("predict", bag, given, *words, given=content)
+        assert (found.code, found.out) == (2, "A\nB\n") and error in found.error
+        assert call("predict", hmm, given, *words, given=content).out == "a\tB-x\n\nb\tO\n\n"
+
+
 def test_texts_of_a_pipe_are_taken_together(bag, call, monkeypatch):
     from foresay.loading import load
 

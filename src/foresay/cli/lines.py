@@ -68,13 +68,21 @@ def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[Pla
 
 
 def blocks(found: Iterable[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
-    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written."""
+    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written.
+
+    Those before one that cannot be read come before its error.
+    """
     block: list[Placed] = []
-    for one in found:
-        block.append(one)
-        if len(block) == BLOCK or pipe.waits:
+    try:
+        for one in found:
+            block.append(one)
+            if len(block) == BLOCK or pipe.waits:
+                yield block
+                block = []
+    except UserError:
+        if block:
             yield block
-            block = []
+        raise
     if block:
         yield block
 
