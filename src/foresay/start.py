@@ -191,8 +191,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     if counters.step and counters.skipped == counters.step:
         watch.note("warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output")
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
-        found = calibrate(model, recipe.train.batches, prepared.valid)
-        watch.note(f"calibrated on the validation text: scores are divided by {found:.3f}")
+        watch.note(calibrate(model, recipe.train.batches, prepared.valid))
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)

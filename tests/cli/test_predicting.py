@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -73,6 +74,9 @@ def test_figures_of_labels(capsys):
     show_labelled(found, None, as_json=False)
     out = capsys.readouterr().out
     assert "accuracy     75.00 %" in out and "loss         0.5000 nats per text" in out
+    assert "divided by" not in out and "before" not in out  # nothing was calibrated
+    show_labelled(replace(found, temperature=1.25, raw_calibration_error=0.5), None, as_json=False)
+    assert "before 50.00 % (scores divided by 1.250)\n" in capsys.readouterr().out
     assert "\nbad       100.00   50.00   66.67       2\n" in out  # one of two found, and nothing else called bad
     assert "\ngood       66.67  100.00   80.00       2\n" in out
 

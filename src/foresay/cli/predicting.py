@@ -198,12 +198,12 @@ def show_labelled(found: Classified, picture: Path | None, *, as_json: bool) -> 
         show_json(found.report())
         return
     (low, high), (least, most) = found.accuracy_interval, found.macro_f1_interval
+    before = f", before {100 * found.raw_calibration_error:.2f} % (scores divided by {found.temperature:.3f})"
     lines = {
         "accuracy": f"{100 * found.accuracy:.2f} %  (95 % interval {100 * low:.2f} – {100 * high:.2f})",
         "macro-F1": f"{100 * found.macro_f1:.2f} %  (95 % interval {100 * least:.2f} – {100 * most:.2f})",
         "loss": f"{found.loss:.4f} nats per text",
-        "calibration": f"error {100 * found.calibration_error:.2f} %, before {100 * found.raw_calibration_error:.2f} % "
-        f"(scores divided by {found.temperature:.3f})",
+        "calibration": f"error {100 * found.calibration_error:.2f} %{'' if found.temperature == 1 else before}",
         "texts": f"{found.texts:,}, of them {100 * found.most_frequent:.2f} % with the most frequent label",
     }
     show("\n".join(f"{name:<11}  {value}" for name, value in lines.items()))
