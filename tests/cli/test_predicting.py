@@ -39,7 +39,7 @@ def test_a_column_of_a_table(bag, call):
     assert told["label"] == "A" and sum(told["probabilities"].values()) == pytest.approx(1)
     Path("bad.csv").write_text("id,said\n1,\n")
     assert call.refused("predict", bag, "bad.csv", "--column", "said") == (
-        "bad.csv line 2 has an empty text; mend or delete it"
+        "there is nothing to predict in bad.csv; give texts with words"
     )
     assert call.refused("predict", bag, "a", "--format", "csv").startswith("--format csv without --column")
     assert call.refused("predict", bag, "new.csv", *["--column", "said"] * 3).endswith(
@@ -127,6 +127,17 @@ def test_blank_lines_keep_their_places(bag, hmm, call):
     for given in (["blank.txt"], ["-"]):
         name = given[0].replace("-", "standard input")
         assert call.refused("predict", bag, *given) == f"there is nothing to predict in {name}; give texts with words"
+
+
+def test_empty_cells_keep_their_places(bag, hmm, call):
+    Path("new.csv").write_text("id,said\n1,\n2,b\n3, \n4,a\n")
+    Path("new.tsv").write_text("id\tsaid\n1\t\n2\tb\n3\t \n4\ta\n")
+    Path("new.jsonl").write_text('{"said": ""}\n{"said": "b"}\n{"said": null}\n{"said": "a"}\n')
+    for name in ("new.csv", "new.tsv", "new.jsonl"):
+        assert call("predict", bag, name, "--column", "said").out == "\nB\n\nA\n"
+        told = [json.loads(line) for line in call("predict", bag, name, "--column", "said", "--json").out.splitlines()]
+        assert [one and one["label"] for one in told] == [None, "B", None, "A"]
+        assert call("predict", hmm, name, "--column", "said").out == "\nb\tO\n\n\na\tB-x\n\n"
 
 
 def test_spans_are_given_where_tags_write_them(hmm, call):
