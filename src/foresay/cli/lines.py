@@ -6,6 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -65,6 +66,17 @@ def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[Pla
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
             yield None, text
+
+
+def begun(found: Iterator[Placed], texts: Iterable[str], to: str) -> Iterator[Placed]:
+    """The same lines, once there is one that is not blank."""
+    first: list[Placed] = []
+    for one in found:
+        first.append(one)
+        if one[1].strip():
+            return chain(first, found)
+    names = ", ".join(PIPED if text == "-" else text for text in texts)
+    raise UserError(f"there is nothing to {to} in {names}; give texts with words")
 
 
 def blocks(found: Iterable[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
