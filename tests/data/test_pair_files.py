@@ -53,8 +53,19 @@ def test_lines_before_one_that_is_no_text_come_first(block: int, monkeypatch: py
     monkeypatch.setattr(records, "_BLOCK", block)
     lines = text_lines(source("a", b"one\r\ntwo\n\xff\nfour\n"))
     assert [next(lines), next(lines)] == ["one", "two"]
-    with pytest.raises(UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding"):
+    with pytest.raises(
+        UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding: data.encoding=latin-1"
+    ):
         next(lines)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_told_by_its_mark_and_read_by_its_name(encoding: str) -> None:
+    content = "\ufeffone\ntwo\n".encode(encoding)
+    with pytest.raises(UserError, match=r"^a: line 1 is not UTF-8: byte 0xF[EF]; .*: data.encoding=utf-16$"):
+        list(text_lines(source("a", content)))
+    named = Source("a", content=content, read=Reading(format="text", encoding="utf-16"))
+    assert list(text_lines(named)) == ["one", "two"]
 
 
 def test_tsv_has_no_quotes_and_csv_has() -> None:

@@ -147,6 +147,13 @@ def lines_of(found: Iterable[bytes], name: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{name} line {number} is not UTF-8: byte 0x{content[error.start]:02X}; convert it, as with "
-                "iconv -f latin1 -t utf-8"
+                f"{conversion(content if number == 1 else b'')}"
             ) from None
         yield (line.removeprefix("\ufeff") if number == 1 else line).removesuffix("\r")
+
+
+def conversion(first: bytes) -> str:
+    """The command that makes UTF-8 of what begins with these bytes."""
+    from foresay.data.decoding import marked
+
+    return f"iconv -f {marked(first) or 'latin1'} -t utf-8"

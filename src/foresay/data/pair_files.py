@@ -20,6 +20,7 @@ from itertools import zip_longest
 from typing import Any
 
 from foresay.data.compressed import Damaged, NotText
+from foresay.data.decoding import marked
 from foresay.data.dialogue import Talk, answered
 from foresay.data.records import whole_lines
 from foresay.data.source import Source
@@ -88,9 +89,10 @@ def text_lines(source: Source) -> Iterator[str]:
                     yield text
                     line += 1
     except UnicodeDecodeError as error:
-        byte = error.object[error.start]
+        byte, encoding = error.object[error.start], (None if line else marked(error.object)) or "latin-1"
         raise UserError(
-            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: data.encoding=latin-1"
+            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: "
+            f"data.encoding={encoding}"
         ) from None
     except (NotText, Damaged) as error:
         raise UserError(f"{source.name} {error}") from None
