@@ -7,7 +7,7 @@ import pytest
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.corpus import Corpus
-from foresay.data.records import Joined, delimited, json_lines
+from foresay.data.records import RETURN, Joined, delimited, json_lines
 from foresay.data.source import Reading
 from foresay.errors import UserError
 
@@ -40,6 +40,8 @@ def test_tabs_divide_and_quotes_do_not():
         ("a,b\n1,2\n", 3, NotText, "has no column 3; allowed: 1 to 2"),
         ("a,text\n1,2\n1,2,3\n", None, Damaged, "line 3 has 3 fields, the first line has 2; mend the line (quote a"),
         ('a,text\n1,"2\n3"\n4\n', None, Damaged, "line 4 has 1 fields, the first line has 2"),
+        ("a,text\r1,2\r", None, Damaged, f"line 1 {RETURN}"),
+        ("a,text\n1,2\r3,4\n", None, Damaged, f"line 2 {RETURN}"),
         ('a,text\n1,"2"x\n', None, Damaged, "line 2 is no CSV ("),
         ('a,text\n1,"open\n', None, Damaged, "line 2 is no CSV ("),
         ("a,text\n1,x\0y\n", None, Damaged, "line 2"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foresay.cli.lines import Pipe, placed_lines
 from foresay.data.pair_files import place_of, table_rows
+from foresay.data.records import no_json
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
 
@@ -43,7 +44,7 @@ def _objects(name: str, columns: Sequence[str], pipe: Pipe | None) -> Iterator[t
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{place} is no JSON ({error}); mend or delete it") from None
+            raise UserError(f"{place} {no_json(error)}") from None
         for column in columns:
             if not isinstance(found, dict) or not isinstance(found.get(column, 0), str | None):
                 raise UserError(f'{place} has no text {column!r}; allowed: {{"{column}": "..."}}')

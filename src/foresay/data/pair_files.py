@@ -22,7 +22,7 @@ from typing import Any
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.decoding import marked
 from foresay.data.dialogue import Talk, answered
-from foresay.data.records import whole_lines
+from foresay.data.records import no_json, no_table, whole_lines
 from foresay.data.source import Source
 from foresay.errors import UserError
 
@@ -140,7 +140,7 @@ def table_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
                 raise UserError(f"{source.name}: line {line} has {len(row)} fields, the first has {width}; mend it")
             yield line, row
     except csv.Error as error:
-        raise UserError(f"{source.name}: line {begins} is no CSV ({error}); mend it") from None
+        raise UserError(f"{source.name}: line {begins} {no_table(error, comma)}") from None
 
 
 def _places(source: Source, first: list[str], columns: Columns) -> tuple[tuple[int, int], bool]:
@@ -188,7 +188,7 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any]]:
         try:
             yield line, json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{source.name}: line {line} is no JSON ({error}); mend or delete it") from None
+            raise UserError(f"{source.name}: line {line} {no_json(error)}") from None
 
 
 def _as_text(source: Source) -> Source:
