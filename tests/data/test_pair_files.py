@@ -101,7 +101,7 @@ def test_columns_by_header_name_and_number() -> None:
         ("nothing", "jsonl", None, "p.jsonl: line 1 is no JSON (Expecting value at column 1); mend or delete it"),
         ("[" * 10**5, "jsonl", None, "p.jsonl: line 1 is no JSON we can read (it is nested too deep); mend or delete"),
         ("[" + "1" * 5000 + "]", "jsonl", None, "p.jsonl: line 1 is no JSON we can read (a number has too many"),
-        ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 fields, the first has 2; mend it"),
+        ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 field, the first has 2; mend it"),
         ("a,b\n", "csv", [1, 3], "p.csv has no column 3; allowed: 1 to 2"),
         ("a,b\n", "csv", ["c", "b"], "p.csv has no column 'c'; allowed: a, b"),
         ("a\tb\tc\n", "tsv", None, "p.tsv has 3 columns and none called source and target; name two"),

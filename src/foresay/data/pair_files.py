@@ -22,7 +22,7 @@ from typing import Any
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.decoding import marked
 from foresay.data.dialogue import Talk, answered
-from foresay.data.records import no_json, no_table, whole_lines
+from foresay.data.records import fields, no_json, no_table, whole_lines
 from foresay.data.source import Source
 from foresay.errors import UserError
 
@@ -137,7 +137,7 @@ def table_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
                 continue
             width = width or len(row)
             if len(row) != width:
-                raise UserError(f"{source.name}: line {line} has {len(row)} fields, the first has {width}; mend it")
+                raise UserError(f"{source.name}: line {line} has {fields(len(row))}, the first has {width}; mend it")
             yield line, row
     except csv.Error as error:
         raise UserError(f"{source.name}: line {begins} {no_table(error, comma)}") from None

@@ -95,7 +95,7 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
         for row in rows:
             if row and len(row) != len(header):
                 raise Damaged(
-                    f"line {begins} has {len(row)} fields, the first line has {len(header)}; mend the line "
+                    f"line {begins} has {fields(len(row))}, the first line has {len(header)}; mend the line "
                     f"({'quote a field that holds a comma' if comma else 'a tab inside a field divides it'})"
                 )
             if row:
@@ -103,6 +103,10 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
             begins = rows.line_num + 1
     except csv.Error as error:
         raise Damaged(f"line {begins} {no_table(error, comma, ', or read it with data.format=text')}") from None
+
+
+def fields(count: int) -> str:
+    return f"{count} field{'' if count == 1 else 's'}"
 
 
 def _text(field: str, line: int) -> Iterator[str]:
