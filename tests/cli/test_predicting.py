@@ -50,6 +50,25 @@ def test_a_column_of_a_table(bag, call):
     )
 
 
+def test_another_table_needs_the_columns_of_training(bag, call):
+    """`eval` takes no settings, so none is suggested."""
+    Path("bad.csv").write_text("text,lable\na,A\n")
+    assert call.refused("eval", bag, "--data", "bad.csv") == (
+        "bad.csv: line 1 names the columns 'text', 'lable'; give a table with those that the run was trained with: "
+        "text (or one of any name) and label"
+    )
+    Path("bad.jsonl").write_text('{"text": "a", "lable": "A"}\n')
+    assert call.refused("eval", bag, "--data", "bad.jsonl") == (
+        'bad.jsonl: line 1 has no text and label; allowed: {"text": "...", "label": "..."}, as the run was trained'
+    )
+    Path("several.jsonl").write_text('{"text": "a", "label": ["A", "B"]}\n')
+    assert call.refused("eval", bag, "--data", "several.jsonl") == (
+        "several.jsonl: line 1 has a list of labels; the run gives each text one"
+    )
+    Path("new.txt").write_text("a\n")
+    assert call.refused("eval", bag, "--data", "new.txt").endswith("; the name of the file says which it is")
+
+
 def test_two_columns_of_a_table(tmp_path, call):
     """The second text alone tells: a before the bar is nothing, after it A."""
     rows = [("a", "a", "A"), ("b", "a", "A"), ("a", "b", "B"), ("b", "b", "B")]
@@ -60,6 +79,8 @@ def test_two_columns_of_a_table(tmp_path, call):
     recipe |= {"encoder": {"kind": "recurrent", "size": 8}, "pool": "last", "train": train}
     run: Any = start.train(recipe, out="run", device="cpu", watch=Watch())
     assert run.evaluate().accuracy == 1
+    Path("bad.csv").write_text("p,q,z\na,b,B\n")
+    assert call.refused("eval", "run", "--data", "bad.csv").endswith("the run was trained with: p and q and y")
     Path("new.csv").write_text("q,p\nb,a\na,b\n")
     assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
     assert call("predict", "run", "a ||| b").out == "B\n"
