@@ -135,8 +135,9 @@ def main() -> None:
         task, side, seed = job
         words, measured = TASKS[task][sides[side]], TASKS[task][2]
         result = trained([*words, f"seed={seed}"], given.out / f"{words[0]}-{seed}")
-        print(task, side, f"seed {seed}", result[measured], flush=True)
-        return 100 * result[measured]
+        found = 100 * (result["spans"]["f1"] if measured == "f1" else result[measured])
+        print(f"{task}, {side}, seed {seed}: {found:.2f} %", flush=True)
+        return found
 
     with ThreadPoolExecutor(given.at_once) as pool:
         values = dict(zip(jobs, pool.map(measure, jobs), strict=True))

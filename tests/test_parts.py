@@ -121,6 +121,7 @@ def test_values_that_fit(annotation, value, kept):
         (Size | None, "3", "x='3'; allowed: an integer > 0 or null"),
         (Literal["tanh", "relu"], "tan", "x='tan'; allowed: one of tanh, relu"),
         (list[int], 3, "x=3; allowed: a list, each an integer"),
+        (list[int] | str | None, 3, "x=3; allowed: a list, each an integer, or text or null"),
     ],
 )
 def test_values_that_do_not_fit(annotation, value, message):

@@ -302,3 +302,19 @@ def test_what_names_a_recipe():
     assert [recipe.is_recipe(word) for word in ("lstm", "my.yaml", "my.yml", "my.txt", "lstmm")] == [True] * 3 + [
         False
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "told"),
+    [
+        ("tags", "data.columns=[1, x]", "data.columns=[1, 'x']; allowed: a list, each an integer, or null"),
+        ("labels", "data.several=5", "data.several=5; allowed: true or false"),
+        ("text", "data.format=odd", "data.format='odd'; allowed: one of auto, text, jsonl, csv, tsv, parquet"),
+        ("text", "train.lr=x", "train.optimizer.lr='x'; allowed: a number > 0"),
+    ],
+)
+def test_how_files_are_read_is_named_as_it_is_given(kind, word, told):
+    raw, _ = override({"task": "ngram", "data": {"kind": kind, "train": "a.txt"}}, [word])
+    with pytest.raises(UserError) as caught:
+        complete(raw)
+    assert str(caught.value) == told

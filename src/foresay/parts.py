@@ -390,7 +390,9 @@ def spell(annotation: Any) -> str:
     if origin in (typing.Union, types.UnionType):
         nested = _nested_kind(annotation)[0]
         kept = [arg for arg in args if not (nested and arg is str)]
-        return " or ".join(spell(arg) for arg in kept)
+        lists = [typing.get_origin(arg) is list and not nested for arg in kept[:-1]]
+        ends = [", or " if several else " or " for several in lists]  # not of each of its items
+        return "".join(spell(arg) + end for arg, end in zip(kept, [*ends, ""], strict=True))
     if origin is dict:
         return "a mapping of " + " to ".join(spell(arg) for arg in args)
     if origin is list:

@@ -181,7 +181,14 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
 def _section(section: str, value: Any) -> Any:
     if isinstance(value, dict) and "kind" not in value:
         value = {"kind": SECTIONS[section], **value}
-    return parts.make(section, value)
+    try:
+        return parts.make(section, value)
+    except UserError as error:
+        place, _, said = str(error).partition("=")
+        short = next((short for short, full in SHORTHANDS.items() if section == "data" and full == place), None)
+        if short is None:
+            raise
+        raise UserError(f"{short}={said}") from None
 
 
 def _text_of(path: Path) -> str:

@@ -19,7 +19,7 @@ from foresay.data.strange import spelt, words_of
 from foresay.errors import UserError
 from foresay.parts import fits
 from foresay.results import Embedded
-from foresay.text.tokens import Tokens
+from foresay.text.tokens import START, Tokens
 
 AT_ONCE = 1 << 12  # tokens read at a time
 
@@ -45,6 +45,12 @@ class Representing:
             rows, order = order[:many], order[many:]
             found |= zip(rows, self._embedded([given[row] for row in rows], [ids[row] for row in rows]), strict=True)
         return [found[row] for row in range(len(ids))]
+
+    @torch.inference_mode()
+    def embed_none(self, text: str = "") -> Embedded:
+        """What stands for a text without tokens: every layer, as wide as it is, without a row."""
+        layers = self.model.eval().read(Batch(ids=torch.tensor([[START]], device=self.model.device)))
+        return Embedded(text, [], [h[0, :0].float().cpu().clone() for h in layers])
 
     def _embedded(self, texts: Sequence[str], rows: Sequence[np.ndarray]) -> list[Embedded]:
         """Those of one batch; every text has vectors of its own, that hold no other's in memory."""

@@ -165,11 +165,12 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     memory = PeakMemory(place)
     model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     noting = (module for module in model.modules() if isinstance(module, Embedding | Output | Classifier))
-    for note in (note for module in noting for note in module.notes):
-        watch.note(note)
+    told = [note for module in noting for note in module.notes]
     for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
         if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
-            watch.note(f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch")
+            told.append(f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch")
+    for note in dict.fromkeys(told):  # once, where two parts say the same
+        watch.note(note)
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
     fitted = _fit(model, recipe, prepared, watch) if hasattr(model, "fit") else None  # before there is a run
@@ -191,8 +192,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     if counters.step and counters.skipped == counters.step:
         watch.note("warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output")
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
-        found = calibrate(model, recipe.train.batches, prepared.valid)
-        watch.note(f"calibrated on the validation text: scores are divided by {found:.3f}")
+        watch.note(calibrate(model, recipe.train.batches, prepared.valid))
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)

@@ -68,7 +68,7 @@ def test_mistakes(call: Commands, text: Path, tmp_path: Path) -> None:
     table = tmp_path / "a.csv"
     table.write_text("a,b\n1,2\n3\n")
     assert "a.csv has the columns a, b and none called text" in call.refused("prepare", table)
-    assert "a.csv: line 3 has 1 fields, the first line has 2" in call.refused("prepare", table, "data.column=b")
+    assert "a.csv: line 3 has 1 field, the first line has 2" in call.refused("prepare", table, "data.column=b")
 
 
 def test_training_on_them(call: Commands, text: Path, tmp_path: Path) -> None:

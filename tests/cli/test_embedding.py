@@ -12,6 +12,7 @@ import torch
 from safetensors import safe_open
 
 from foresay import represent, start
+from foresay.cli import lines
 from foresay.data.batch import Batch
 from foresay.loading import load
 from foresay.text.tokens import UNK
@@ -61,10 +62,17 @@ def expected() -> list[torch.Tensor]:
 
 def test_json_lines(call: Commands):
     done = call("embed", "run", "lines.txt")
-    lines = [json.loads(line) for line in done.out.splitlines()]
-    assert [line["tokens"] for line in lines] == [text.split() for text in TEXTS]
-    for line, wanted in zip(lines, expected(), strict=True):
+    told = [json.loads(line) for line in done.out.splitlines()]
+    assert [line["tokens"] for line in told] == [TEXTS[0].split(), [], TEXTS[1].split()]
+    assert told[1] == {"text": "", "tokens": [], "layers": [[], [], []]}
+    for line, wanted in zip(told[::2], expected(), strict=True):
         torch.testing.assert_close(torch.tensor(line["layers"]), wanted)
+
+
+def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
+    done = call("embed", "run", "-", given=b"the cat\na\xff\n")
+    assert done.code == 2 and done.error.startswith("foresay: standard input line 2 is not UTF-8: byte 0xFF")
+    assert json.loads(done.out)["tokens"] == ["the", "cat"]
 
 
 def test_every_format_holds_the_same(call: Commands, tmp_path):
@@ -82,6 +90,31 @@ def test_every_format_holds_the_same(call: Commands, tmp_path):
     torch.testing.assert_close(torch.cat([torch.tensor(one["layers"]) for one in read], 1), whole)
     call("embed", "run", *TEXTS, "--out", tmp_path / "one.npy", "--layer", 1)
     torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "one.npy"))[:, 0], whole[1])
+
+
+@pytest.mark.parametrize("layer", [None, 1])
+def test_blank_lines_keep_their_places(call: Commands, tmp_path, monkeypatch, layer):
+    """An entry without tokens, also where it is read before the first word is."""
+    monkeypatch.setattr(lines, "BLOCK", 1)
+    (tmp_path / "new.txt").write_text(f"\n{TEXTS[0]}\n \n{TEXTS[1]}\n")
+    chosen = [] if layer is None else ["--layer", layer]
+    for name in ("v.safetensors", "v.npy"):
+        assert call("embed", "run", tmp_path / "new.txt", "--out", tmp_path / name, *chosen).code == 0
+    whole = torch.cat(expected(), 1) if layer is None else torch.cat(expected(), 1)[[layer]]
+    tokens = [[], TEXTS[0].split(), [], TEXTS[1].split()]
+    with safe_open(tmp_path / "v.safetensors", "pt") as file:
+        assert file.get_tensor("ends").tolist() == [0, 3, 3, 6]
+        assert json.loads(file.metadata()["tokens"]) == tokens
+        torch.testing.assert_close(file.get_tensor("h1"), whole[1 if layer is None else 0])
+    torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "v.npy")), whole.transpose(0, 1))
+    assert json.loads((tmp_path / "v.json").read_text()) == tokens
+
+
+def test_where_all_lines_are_blank_there_is_no_text(call: Commands, tmp_path):
+    (tmp_path / "blank.txt").write_text("\n \n")
+    for out in ([], ["--out", tmp_path / "v.npy"]):
+        said = call.refused("embed", "run", tmp_path / "blank.txt", *out)
+        assert said == f"there is nothing to embed in {tmp_path / 'blank.txt'}; give texts with words"
 
 
 def test_several_are_read_together(monkeypatch):
@@ -117,7 +150,7 @@ def test_nothing_is_lost(call: Commands, tmp_path, monkeypatch):
     [
         (["run", "a", "--out", "v.csv"], "--out v.csv; allowed: a name that ends with .safetensors, .npy, .json"),
         (["run", "a", "--out", "text.json", "--layer", "3"], "--layer 3; allowed: 0 to 2"),
-        (["run", " "], "a text has no tokens; give a text with words"),
+        (["run", "a", " "], "the text is empty; give a text with words"),
         (["narrow", "a", "--out", "v.npy"], "layers are 8, 12, 12 wide, and .npy holds one table"),
         (["nowhere", "a"], "nowhere is no run"),
         (["counts", "a"], "counts is of task ngram; vectors in context are given by a run of task bilm"),

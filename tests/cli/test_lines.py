@@ -68,6 +68,15 @@ def test_what_is_no_utf_8_is_told_with_its_line():
         list(found)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_told_by_its_mark(encoding):
+    first, *more = "\ufeffone\ntwo\n".encode(encoding).split(b"\n")
+    with pytest.raises(UserError, match=r"^here line 1 is not UTF-8: byte 0xF[EF]; .* iconv -f utf-16 -t utf-8$"):
+        list(lines_of([first, *more], "here"))
+    with pytest.raises(UserError, match=r"^here line 2 is not UTF-8: byte 0xF[EF]; .* iconv -f latin1 -t utf-8$"):
+        list(lines_of([b"a", first], "here"))
+
+
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch):
     """A pipe to standard input: where to write."""

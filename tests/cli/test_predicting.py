@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +39,7 @@ def test_a_column_of_a_table(bag, call):
     assert told["label"] == "A" and sum(told["probabilities"].values()) == pytest.approx(1)
     Path("bad.csv").write_text("id,said\n1,\n")
     assert call.refused("predict", bag, "bad.csv", "--column", "said") == (
-        "bad.csv line 2 has an empty text; mend or delete it"
+        "there is nothing to predict in bad.csv; give texts with words"
     )
     assert call.refused("predict", bag, "a", "--format", "csv").startswith("--format csv without --column")
     assert call.refused("predict", bag, "new.csv", *["--column", "said"] * 3).endswith(
@@ -47,6 +48,25 @@ def test_a_column_of_a_table(bag, call):
     assert "no text of training had '|||' between two; allowed: one" in call.refused(
         "predict", bag, "new.csv", *["--column", "said"] * 2
     )
+
+
+def test_another_table_needs_the_columns_of_training(bag, call):
+    """`eval` takes no settings, so none is suggested."""
+    Path("bad.csv").write_text("text,lable\na,A\n")
+    assert call.refused("eval", bag, "--data", "bad.csv") == (
+        "bad.csv: line 1 names the columns 'text', 'lable'; give a table with those that the run was trained with: "
+        "text (or one of any name) and label"
+    )
+    Path("bad.jsonl").write_text('{"text": "a", "lable": "A"}\n')
+    assert call.refused("eval", bag, "--data", "bad.jsonl") == (
+        'bad.jsonl: line 1 has no text and label; allowed: {"text": "...", "label": "..."}, as the run was trained'
+    )
+    Path("several.jsonl").write_text('{"text": "a", "label": ["A", "B"]}\n')
+    assert call.refused("eval", bag, "--data", "several.jsonl") == (
+        "several.jsonl: line 1 has a list of labels; the run gives each text one"
+    )
+    Path("new.txt").write_text("a\n")
+    assert call.refused("eval", bag, "--data", "new.txt").endswith("; the name of the file says which it is")
 
 
 def test_two_columns_of_a_table(tmp_path, call):
@@ -59,6 +79,8 @@ def test_two_columns_of_a_table(tmp_path, call):
     recipe |= {"encoder": {"kind": "recurrent", "size": 8}, "pool": "last", "train": train}
     run: Any = start.train(recipe, out="run", device="cpu", watch=Watch())
     assert run.evaluate().accuracy == 1
+    Path("bad.csv").write_text("p,q,z\na,b,B\n")
+    assert call.refused("eval", "run", "--data", "bad.csv").endswith("the run was trained with: p and q and y")
     Path("new.csv").write_text("q,p\nb,a\na,b\n")
     assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
     assert call("predict", "run", "a ||| b").out == "B\n"
@@ -73,6 +95,9 @@ def test_figures_of_labels(capsys):
     show_labelled(found, None, as_json=False)
     out = capsys.readouterr().out
     assert "accuracy     75.00 %" in out and "loss         0.5000 nats per text" in out
+    assert "divided by" not in out and "before" not in out  # nothing was calibrated
+    show_labelled(replace(found, temperature=1.25, raw_calibration_error=0.5), None, as_json=False)
+    assert "before 50.00 % (scores divided by 1.250)\n" in capsys.readouterr().out
     assert "\nbad       100.00   50.00   66.67       2\n" in out  # one of two found, and nothing else called bad
     assert "\ngood       66.67  100.00   80.00       2\n" in out
 
@@ -125,6 +150,17 @@ def test_blank_lines_keep_their_places(bag, hmm, call):
         assert call.refused("predict", bag, *given) == f"there is nothing to predict in {name}; give texts with words"
 
 
+def test_empty_cells_keep_their_places(bag, hmm, call):
+    Path("new.csv").write_text("id,said\n1,\n2,b\n3, \n4,a\n")
+    Path("new.tsv").write_text("id\tsaid\n1\t\n2\tb\n3\t \n4\ta\n")
+    Path("new.jsonl").write_text('{"said": ""}\n{"said": "b"}\n{"said": null}\n{"said": "a"}\n')
+    for name in ("new.csv", "new.tsv", "new.jsonl"):
+        assert call("predict", bag, name, "--column", "said").out == "\nB\n\nA\n"
+        told = [json.loads(line) for line in call("predict", bag, name, "--column", "said", "--json").out.splitlines()]
+        assert [one and one["label"] for one in told] == [None, "B", None, "A"]
+        assert call("predict", hmm, name, "--column", "said").out == "\nb\tO\n\n\na\tB-x\n\n"
+
+
 def test_spans_are_given_where_tags_write_them(hmm, call):
     told = [json.loads(call("predict", hmm, text, "--json").out)["spans"] for text in ("b b", "a b")]
     assert told == [[], [{"type": "x", "begin": 0, "end": 1, "text": "a"}]]
@@ -141,6 +177,24 @@ def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
     assert (found.code, found.out) == (2, "a\tB-x\n\n\nb\tO\n\na\tB-x\n\n")
     assert found.error == "foresay: new.txt line 5 has 3 words; the model has positions for 2: divide it\n"
     assert call.refused("predict", hmm, "a b b").startswith("'a b b' has 3 words; the model has")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words", "error"),
+    [
+        ("new.txt", b"a\nb\n\xffb\na\n", [], "line 3 is not UTF-8: byte 0xFF"),
+        ("new.jsonl", b'{"t": "a"}\n{"t": "b"}\n{b\n', ["--column", "t", "--format", "jsonl"], "line 3 is no JSON"),
+        ("new.csv", b"t\na\nb\nb,b\n", ["--column", "t", "--format", "csv"], "line 4 has 2 fields"),
+        ("new.csv", b't\na\nb\n"b\n', ["--column", "t", "--format", "csv"], "line 4 is no CSV"),
+        ("new.tsv", b"t\na\nb\nb\xff\n", ["--column", "t", "--format", "tsv"], "line 4 is not UTF-8: byte 0xFF"),
+    ],
+)
+def test_what_stands_before_a_line_that_cannot_be_read_is_answered(bag, hmm, call, name, content, words, error):
+    Path(name).write_bytes(content)
+    for given in (name, "-"):
+        found = call("predict", bag, given, *words, given=content)
+        assert (found.code, found.out) == (2, "A\nB\n") and error in found.error
+        assert call("predict", hmm, given, *words, given=content).out == "a\tB-x\n\nb\tO\n\n"
 
 
 def test_texts_of_a_pipe_are_taken_together(bag, call, monkeypatch):

@@ -34,6 +34,8 @@ def test_bytes_that_are_no_utf8_are_refused_whatever_the_locale(
     lenient = io.TextIOWrapper
     monkeypatch.setattr(io, "TextIOWrapper", lambda file, encoding: lenient(file, encoding, "surrogateescape"))
     assert "standard input is not UTF-8: byte 0xE9" in call.refused("tokens", words, "-", given=b"caf\xe9")
+    said = call.refused("tokens", words, "-", given="\ufeffcat".encode("utf-16-le"))
+    assert said == "standard input is not UTF-8: byte 0xFF; convert it, as with iconv -f utf-16 -t utf-8"
     assert call("tokens", words, "-", given=b"the\r\ncat\r\n").out.startswith("given        the⏎cat\n")
 
 

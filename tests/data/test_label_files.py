@@ -83,7 +83,7 @@ def test_several_labels() -> None:
     [
         ("text,label\nx,a\n  ,b\n", "csv", "t.csv: line 3 has an empty text; mend or delete it"),
         ("text,label\nx, \n", "csv", "t.csv: line 2 has an empty label; mend or delete it"),
-        ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 fields, the first has 2; mend it"),
+        ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 field, the first has 2; mend it"),
         ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
         ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),
         ("label\ta\tb\n", "tsv", "t.tsv: line 1 names no columns text and label"),

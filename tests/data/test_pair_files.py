@@ -9,6 +9,7 @@ import pytest
 
 from foresay.data import records
 from foresay.data.pair_files import PairText, text_lines
+from foresay.data.records import RETURN
 from foresay.data.source import Reading, Source
 from foresay.errors import UserError
 
@@ -53,8 +54,19 @@ def test_lines_before_one_that_is_no_text_come_first(block: int, monkeypatch: py
     monkeypatch.setattr(records, "_BLOCK", block)
     lines = text_lines(source("a", b"one\r\ntwo\n\xff\nfour\n"))
     assert [next(lines), next(lines)] == ["one", "two"]
-    with pytest.raises(UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding"):
+    with pytest.raises(
+        UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding: data.encoding=latin-1"
+    ):
         next(lines)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_told_by_its_mark_and_read_by_its_name(encoding: str) -> None:
+    content = "\ufeffone\ntwo\n".encode(encoding)
+    with pytest.raises(UserError, match=r"^a: line 1 is not UTF-8: byte 0xF[EF]; .*: data.encoding=utf-16$"):
+        list(text_lines(source("a", content)))
+    named = Source("a", content=content, read=Reading(format="text", encoding="utf-16"))
+    assert list(text_lines(named)) == ["one", "two"]
 
 
 def test_tsv_has_no_quotes_and_csv_has() -> None:
@@ -83,8 +95,13 @@ def test_columns_by_header_name_and_number() -> None:
 @pytest.mark.parametrize(
     ("content", "form", "columns", "words"),
     [
-        ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 fields, the first has 2; mend it"),
-        ("a,b\n\"c,d\n", "csv", None, "p.csv: line 2 is no CSV"),
+        ("a,b\rc,d\r", "csv", None, f"p.csv: line 1 {RETURN}"),
+        ("a\tb\nc\rd\te\n", "tsv", None, f"p.tsv: line 2 {RETURN}"),
+        ('a,b\n"c,d\n', "csv", None, "p.csv: line 2 is no CSV (unexpected end of data); mend it"),
+        ("nothing", "jsonl", None, "p.jsonl: line 1 is no JSON (Expecting value at column 1); mend or delete it"),
+        ("[" * 10**5, "jsonl", None, "p.jsonl: line 1 is no JSON we can read (it is nested too deep); mend or delete"),
+        ("[" + "1" * 5000 + "]", "jsonl", None, "p.jsonl: line 1 is no JSON we can read (a number has too many"),
+        ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 field, the first has 2; mend it"),
         ("a,b\n", "csv", [1, 3], "p.csv has no column 3; allowed: 1 to 2"),
         ("a,b\n", "csv", ["c", "b"], "p.csv has no column 'c'; allowed: a, b"),
         ("a\tb\tc\n", "tsv", None, "p.tsv has 3 columns and none called source and target; name two"),

@@ -7,7 +7,7 @@ import pytest
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.corpus import Corpus
-from foresay.data.records import Joined, delimited, json_lines
+from foresay.data.records import RETURN, Joined, delimited, json_lines
 from foresay.data.source import Reading
 from foresay.errors import UserError
 
@@ -39,7 +39,9 @@ def test_tabs_divide_and_quotes_do_not():
         ("a,text\n1,2\n", "txt", NotText, "has no column 'txt'; allowed: a, text; did you mean 'text'?"),
         ("a,b\n1,2\n", 3, NotText, "has no column 3; allowed: 1 to 2"),
         ("a,text\n1,2\n1,2,3\n", None, Damaged, "line 3 has 3 fields, the first line has 2; mend the line (quote a"),
-        ('a,text\n1,"2\n3"\n4\n', None, Damaged, "line 4 has 1 fields, the first line has 2"),
+        ('a,text\n1,"2\n3"\n4\n', None, Damaged, "line 4 has 1 field, the first line has 2"),
+        ("a,text\r1,2\r", None, Damaged, f"line 1 {RETURN}"),
+        ("a,text\n1,2\r3,4\n", None, Damaged, f"line 2 {RETURN}"),
         ('a,text\n1,"2"x\n', None, Damaged, "line 2 is no CSV ("),
         ('a,text\n1,"open\n', None, Damaged, "line 2 is no CSV ("),
         ("a,text\n1,x\0y\n", None, Damaged, "line 2"),
@@ -88,7 +90,7 @@ def test_json_that_is_wrong(content, column, error, message):
     ("name", "content", "message"),
     [
         ("a.jsonl", '{"text": "a"}\nno\n', r"a\.jsonl: line 2 is no JSON"),
-        ("a.csv", "text,b\n1,2\n1\n", r"a\.csv: line 3 has 1 fields"),
+        ("a.csv", "text,b\n1,2\n1\n", r"a\.csv: line 3 has 1 field"),
         ("a.parquet", "no parquet", r"a\.parquet is damaged or no Parquet \("),
     ],
 )

@@ -239,7 +239,9 @@ def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_layers_that_would_thaw_too_late_are_told_of(tmp_path):
+def test_notes_are_told_once_also_of_both_ends(tmp_path):
+    """The words that the bilm knows, and layers that would thaw too late."""
+
     class Notes(Watch):
         told: ClassVar[list[str]] = []
 
@@ -248,7 +250,9 @@ def test_layers_that_would_thaw_too_late_are_told_of(tmp_path):
 
     thawing = recipe()
     thawing["embedding"]["of"][1]["thaw"] = [0, thawing["train"]["steps"] - 1, thawing["train"]["steps"]]
+    thawing["beside"] = thawing["embedding"]["of"][1]
     start.train(thawing, out=tmp_path / "run", device="cpu", watch=Notes())
+    assert len([note for note in Notes.told if note.endswith("words are in the vocabulary of letters")]) == 1
     assert [note for note in Notes.told if note.startswith("warning: elmo")] == [
         f"warning: elmo: thaw={thawing['embedding']['of'][1]['thaw']}: 1 of its layers thaw after the last batch"
     ]

@@ -67,7 +67,7 @@ def test_a_dictionary_of_ones_own_is_kept_by_its_lines(tmp_path: Path):
         (["中", "云计算 " + "9" * 5000], r"line 2 of the dictionary is '云计算 9{36}'\.\.\.; allowed: .* 12 digits"),
         (["中", "new york"], r"line 2 of the dictionary is 'new york'; allowed: a word with a Chinese character"),
         (["一 二 三"], r"line 1 of the dictionary is '一 二 三'"),
-        ([5], r"segment jieba: dictionary=\[5\]; allowed: a list, each text or text or null"),
+        ([5], r"segment jieba: dictionary=\[5\]; allowed: a list, each text, or text or null"),
     ],
 )
 def test_bad_dictionaries(dictionary, message):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
+from foresay.train import calibrate
 from foresay.train.calibrate import best_temperature
 from foresay.train.classified import calibration_error
 
@@ -34,7 +38,29 @@ def test_where_all_is_right_or_wrong_nothing_is_fitted():
     """There the loss falls on and on as answers get surer, or less sure."""
     z = torch.tensor([[1.0, 0.0], [3.0, 1.0]], dtype=torch.float64)
     first, second = torch.tensor([[1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2)
-    assert best_temperature(z, first) == best_temperature(z, second) == 1.0
+    assert best_temperature(z, first) is best_temperature(z, second) is None
+    assert best_temperature(z * torch.nan, second) is None
+
+
+@pytest.mark.parametrize(
+    ("truths", "told", "temperature"),
+    [
+        ([0, 0, 1], "not calibrated: all 3 validation texts are right", 1.0),
+        ([0], "not calibrated: the only validation text is right", 1.0),
+        ([1, 1, 0], "not calibrated: on the validation text the scores say nothing of the labels", 1.0),
+        ([0, 1, 1], "calibrated on the validation text: scores are divided by 2.164", 1.5 / np.log(2)),
+    ],
+)
+def test_what_is_told(monkeypatch, truths, told, temperature):
+    """Of three margins of 1.5 two are right: at the best temperature each is believed 2 to 1."""
+    z = torch.tensor([[1.5, 0.0], [1.5, 0.0], [0.0, 1.5]], dtype=torch.float64)[: len(truths)]
+    monkeypatch.setattr(calibrate, "scores_of", lambda *_: (z, torch.tensor(truths), 3))
+    model: Any = torch.nn.Module()
+    model.register_buffer("temperature", torch.tensor(9.0))
+    model.labels = SimpleNamespace(several=False)
+    none: Any = None
+    assert calibrate.calibrate(model, none, none) == told
+    assert float(model.get_buffer("temperature")) == pytest.approx(temperature)
 
 
 def test_calibration_error_by_hand():

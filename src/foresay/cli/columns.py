@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foresay.cli.lines import Pipe, placed_lines
 from foresay.data.pair_files import place_of, table_rows
+from foresay.data.records import no_json
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
 
@@ -20,7 +21,7 @@ def column_texts(
 ) -> Iterator[tuple[str, str]]:
     """The texts of columns, named or numbered from 1, with where each stands; `form` says what a pipe holds.
 
-    Those of several columns become one, with `between` between them.
+    Those of several columns become one, with `between` between them; where one is empty, so is the whole.
     """
     if form is not None and form not in FORMATS:
         raise UserError(f"--format {form}; allowed: {', '.join(FORMATS)}")
@@ -32,24 +33,22 @@ def column_texts(
         if name != "-" and not Path(name).is_file():
             raise UserError(f"{name} is no file; give a table, or - for a pipe")
         for place, texts in _objects(name, columns, pipe) if kind == "jsonl" else _rows(name, columns, kind):
-            if not all(map(str.strip, texts)):
-                raise UserError(f"{place} has an empty text; mend or delete it")
-            yield place, f" {between} ".join(texts)
+            yield place, f" {between} ".join(texts) if all(map(str.strip, texts)) else ""
 
 
 def _objects(name: str, columns: Sequence[str], pipe: Pipe | None) -> Iterator[tuple[str, list[str]]]:
-    """Line by line, so that a pipe is answered as it comes; blank lines are passed over."""
+    """Line by line, so that a pipe is answered as it comes; blank lines are passed over, null is an empty text."""
     for place, line in placed_lines([name], pipe):
         if not line.strip():
             continue
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{place} is no JSON ({error}); mend or delete it") from None
+            raise UserError(f"{place} {no_json(error)}") from None
         for column in columns:
-            if not isinstance(found, dict) or not isinstance(found.get(column), str):
+            if not isinstance(found, dict) or not isinstance(found.get(column, 0), str | None):
                 raise UserError(f'{place} has no text {column!r}; allowed: {{"{column}": "..."}}')
-        yield str(place), [found[column] for column in columns]
+        yield str(place), [found[column] or "" for column in columns]
 
 
 def _rows(name: str, columns: Sequence[str], kind: str) -> Iterator[tuple[str, list[str]]]:

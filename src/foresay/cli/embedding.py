@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
-from foresay.cli.lines import Pipe, blocks, holds, placed_lines
+from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def embed(
         for path in (out, _beside(out)) if out.suffix == ".npy" else (out,):
             check_free(path, force)
     for text in texts:
+        if not text.strip():
+            raise UserError("the text is empty; give a text with words")
         if os.path.isfile(text) and holds(text)[0] != "lines":  # noqa: PTH113 - no error for a text too long to be a name
             raise UserError(f"{text} holds no lines of text by its name ({holds(text)[1]}); allowed: a text a line")
     loaded: Any = load_run(run, device, trust)
@@ -47,9 +49,8 @@ def embed(
         raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
     found: list[Embedded] = []
     pipe = Pipe()
-    for block in blocks(placed_lines(texts, pipe), pipe):
-        lines = [line for place, line in block if line.strip() or place is None]  # no blank line of a file
-        some = [_chosen(one, layer) for one in loaded.embed(lines)]
+    for block in blocks(begun(placed_lines(texts, pipe), texts, "embed"), pipe):
+        some = [_chosen(one, layer) for one in _embedded(loaded, block)]
         if out is not None:
             found += some
             continue
@@ -57,10 +58,14 @@ def embed(
             show_json(one.as_dict(), compact=True)
     if out is None:
         return
-    if not found:
-        raise UserError("there is no text; give one with words")
     _write(out, found, [layer] if layer is not None else list(range(len(found[0].layers))))
     say(f"{out}: {sum(len(one.tokens) for one in found):,} tokens of {len(found):,} texts")
+
+
+def _embedded(run: Any, block: list[Placed]) -> list[Embedded]:
+    """Those of lines; a blank one keeps its place, without tokens."""
+    found = iter(run.embed([line for _, line in block if line.strip()]))
+    return [next(found) if line.strip() else run.embed_none(line) for _, line in block]
 
 
 def _chosen(one: Embedded, layer: int | None) -> Embedded:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,14 +68,33 @@ def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[Pla
             yield None, text
 
 
-def blocks(found: Iterable[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
-    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written."""
-    block: list[Placed] = []
+def begun(found: Iterator[Placed], texts: Iterable[str], to: str) -> Iterator[Placed]:
+    """The same lines, once there is one that is not blank."""
+    first: list[Placed] = []
     for one in found:
-        block.append(one)
-        if len(block) == BLOCK or pipe.waits:
+        first.append(one)
+        if one[1].strip():
+            return chain(first, found)
+    names = ", ".join(PIPED if text == "-" else text for text in texts)
+    raise UserError(f"there is nothing to {to} in {names}; give texts with words")
+
+
+def blocks(found: Iterable[Placed], pipe: Pipe) -> Iterator[list[Placed]]:
+    """Lines that are read together: of a pipe what has come, so that it is answered before the next is written.
+
+    Those before one that cannot be read come before its error.
+    """
+    block: list[Placed] = []
+    try:
+        for one in found:
+            block.append(one)
+            if len(block) == BLOCK or pipe.waits:
+                yield block
+                block = []
+    except UserError:
+        if block:
             yield block
-            block = []
+        raise
     if block:
         yield block
 
@@ -127,6 +147,13 @@ def lines_of(found: Iterable[bytes], name: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{name} line {number} is not UTF-8: byte 0x{content[error.start]:02X}; convert it, as with "
-                "iconv -f latin1 -t utf-8"
+                f"{conversion(content if number == 1 else b'')}"
             ) from None
         yield (line.removeprefix("\ufeff") if number == 1 else line).removesuffix("\r")
+
+
+def conversion(first: bytes) -> str:
+    """The command that makes UTF-8 of what begins with these bytes."""
+    from foresay.data.decoding import marked
+
+    return f"iconv -f {marked(first) or 'latin1'} -t utf-8"

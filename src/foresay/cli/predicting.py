@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.lines import Pipe, Placed, blocks, holds, placed_lines
+from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def predict(
 
         found = column_texts(texts, column, form, _between(loaded, column), pipe)
     how = {} if labels else {"blanks": blanks}
-    for block in blocks(_begun(found, texts), pipe):
+    for block in blocks(begun(found, texts, "predict"), pipe):
         answers = _predicted(loaded, [one for one in block if one[1].strip()], how)
         for _, line in block:
             told = next(answers) if line.strip() else None
@@ -93,17 +92,6 @@ def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
                 f"{text} holds words with their tags by its name ({end}); {measured}to predict, give the words alone, "
                 "one sentence a line"
             )
-
-
-def _begun(found: Iterator[Placed], texts: Sequence[str]) -> Iterator[Placed]:
-    """The same lines, once there is one that is not blank."""
-    first: list[Placed] = []
-    for one in found:
-        first.append(one)
-        if one[1].strip():
-            return chain(first, found)
-    names = ", ".join("standard input" if text == "-" else text for text in texts)
-    raise UserError(f"there is nothing to predict in {names}; give texts with words")
 
 
 def _predicted(run: Any, given: list[Placed], how: dict[str, bool]) -> Iterator[Any]:
@@ -199,12 +187,12 @@ def show_labelled(found: Classified, picture: Path | None, *, as_json: bool) -> 
         return
     (low, high), (least, most) = found.accuracy_interval, found.macro_f1_interval
     answer = "label" if found.confusion is not None else "set of labels"
+    before = f", before {100 * found.raw_calibration_error:.2f} % (scores divided by {found.temperature:.3f})"
     lines = {
         "accuracy": f"{100 * found.accuracy:.2f} %  (95 % interval {100 * low:.2f} – {100 * high:.2f})",
         "macro-F1": f"{100 * found.macro_f1:.2f} %  (95 % interval {100 * least:.2f} – {100 * most:.2f})",
         "loss": f"{found.loss:.4f} nats per text",
-        "calibration": f"error {100 * found.calibration_error:.2f} %, before {100 * found.raw_calibration_error:.2f} % "
-        f"(scores divided by {found.temperature:.3f})",
+        "calibration": f"error {100 * found.calibration_error:.2f} %{'' if found.temperature == 1 else before}",
         "texts": f"{found.texts:,}, of them {100 * found.most_frequent:.2f} % with the most frequent {answer}",
     }
     show("\n".join(f"{name:<11}  {value}" for name, value in lines.items()))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from foresay.cli.app import Json, Words, app, rich, show, show_json
+from foresay.cli.lines import conversion
 from foresay.errors import UserError
 
 _SETTING = re.compile(r"(tokens|data|embedding|encoder|output|train)(\.[a-z0-9_]+)*=\S*")
@@ -56,6 +57,5 @@ def _from_pipe() -> str:
         return sys.stdin.buffer.read().decode("utf-8").replace("\r\n", "\n").removesuffix("\n")
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise UserError(
-            f"standard input is not UTF-8: byte 0x{byte:02X}; convert it, as with iconv -f latin1 -t utf-8"
-        ) from None
+        how = conversion(error.object)
+        raise UserError(f"standard input is not UTF-8: byte 0x{byte:02X}; convert it, as with {how}") from None

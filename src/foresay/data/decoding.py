@@ -85,12 +85,16 @@ def not_text(byte: int, offset: int, encoding: str = "utf-8") -> str:
     )
 
 
+def marked(first: bytes) -> str | None:
+    """The encoding that a file's first bytes name: utf-16 or utf-32."""
+    return next((encoding for mark, encoding in _MARKS.items() if first.startswith(mark)), None)
+
+
 def binary(content: bytes, offset: int, first: bytes) -> str | None:
     """What is said of a zero byte in a text; UTF-16 and UTF-32 are text with zero bytes, told by their first."""
     nul = content.find(b"\0")
     if nul < 0:
         return None
-    for mark, encoding in _MARKS.items():
-        if first.startswith(mark):
-            return f"is {encoding.upper()}, not UTF-8: say so with --encoding {encoding}"
+    if encoding := marked(first):
+        return f"is {encoding.upper()}, not UTF-8: say so with --encoding {encoding}"
     return f"is binary: a zero byte at offset {offset + nul}; give text in UTF-8, or say its encoding"

@@ -37,6 +37,7 @@ class LabelText:
     separator: str = "|"
     between: str = "|||"  # two texts
     without: Sequence[str] = ()  # labels
+    trained: bool = False  # read for a run, as its own table was: no setting can be given
 
     def __iter__(self) -> Iterator[Labelled]:
         for line, texts, given in self._read():
@@ -74,13 +75,25 @@ class LabelText:
         if columns is None:
             others = [name for name in first if name != LABEL]
             if LABEL not in first or (TEXT not in first and len(others) != 1):
+                if self.trained:
+                    raise UserError(self._other_columns(f"{file.name}: line 1", first))
                 raise UserError(
                     f"{file.name}: line 1 names no columns text and label, but {', '.join(map(repr, first[:6]))}; name "
                     "two: data.columns=[review, stars], or in a table without a header: data.columns=[1, 2]"
                 )
             columns = (TEXT if TEXT in first else others[0], LABEL)
+        if self.trained and any(isinstance(column, str) and column not in first for column in columns):
+            raise UserError(self._other_columns(f"{file.name}: line 1", first))
         places = [place_of(file, first, column) for column in columns]
         return places, any(isinstance(column, str) for column in columns)
+
+    def _other_columns(self, where: str, given: Sequence[str]) -> str:
+        """What is said of a table that is not as the run's own."""
+        needed = " and ".join(map(str, self.columns)) if self.columns else f"{TEXT} (or one of any name) and {LABEL}"
+        return (
+            f"{where} names the columns {', '.join(map(repr, given[:6]))}; give a table with those that the run was "
+            f"trained with: {needed}"
+        )
 
     def _objects(self, file: Source) -> Iterator[tuple[int, tuple[str, ...], Any]]:
         *names, label = map(str, self.columns or (TEXT, LABEL))
@@ -88,9 +101,9 @@ class LabelText:
             texts = tuple(found.get(name) for name in names) if isinstance(found, dict) else (None,)
             if not all(isinstance(text, str) for text in texts) or label not in found:
                 allowed = ", ".join(f'"{name}": "..."' for name in (*names, label))
+                others = ", as the run was trained" if self.trained else ", or name others: data.columns=[one, other]"
                 raise UserError(
-                    f"{file.name}: line {line} has no {' and '.join((*names, label))}; allowed: {{{allowed}}}, or name "
-                    "others: data.columns=[one, other]"
+                    f"{file.name}: line {line} has no {' and '.join((*names, label))}; allowed: {{{allowed}}}{others}"
                 )
             yield line, tuple(map(str, texts)), found[label]
 
@@ -103,9 +116,8 @@ class LabelText:
 
     def _label(self, line: int, given: Any) -> str:
         if isinstance(given, list):
-            raise UserError(
-                f"{self.name}: line {line} has a list of labels; for any number of them set data.several=true"
-            )
+            remedy = "the run gives each text one" if self.trained else "for any number of them set data.several=true"
+            raise UserError(f"{self.name}: line {line} has a list of labels; {remedy}")
         if isinstance(given, bool) or not isinstance(given, (str, int)):  # not str | int, which is made anew each time
             raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer")
         label = str(given).strip()

@@ -83,9 +83,9 @@ class Labels(Rows):
     def of_file(self, path: Path) -> LabelText:
         form = format_of(path) if self.read.format == "auto" else self.read.format
         if form not in ("jsonl", "csv", "tsv"):
-            raise UserError(
-                f"{path} is no table, and labels need one: CSV, TSV or JSON lines; data.format says which it is"
-            )
+            how = "the name of the file" if self.known else "data.format"
+            raise UserError(f"{path} is no table, and labels need one: CSV, TSV or JSON lines; {how} says which it is")
         read = Reading(format=form, encoding=self.read.encoding, errors=self.read.errors)
         own = {name: getattr(self.read, name) for name in ("columns", "several", "separator", "between")}
-        return LabelText(str(path), Source(str(path), path, read=read), **own, without=self.read.without or ())
+        own |= {"without": self.read.without or (), "trained": self.known is not None}
+        return LabelText(str(path), Source(str(path), path, read=read), **own)

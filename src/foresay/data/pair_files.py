@@ -20,8 +20,9 @@ from itertools import zip_longest
 from typing import Any
 
 from foresay.data.compressed import Damaged, NotText
+from foresay.data.decoding import marked
 from foresay.data.dialogue import Talk, answered
-from foresay.data.records import whole_lines
+from foresay.data.records import fields, no_json, no_table, whole_lines
 from foresay.data.source import Source
 from foresay.errors import UserError
 
@@ -88,9 +89,10 @@ def text_lines(source: Source) -> Iterator[str]:
                     yield text
                     line += 1
     except UnicodeDecodeError as error:
-        byte = error.object[error.start]
+        byte, encoding = error.object[error.start], (None if line else marked(error.object)) or "latin-1"
         raise UserError(
-            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: data.encoding=latin-1"
+            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: "
+            f"data.encoding={encoding}"
         ) from None
     except (NotText, Damaged) as error:
         raise UserError(f"{source.name} {error}") from None
@@ -135,10 +137,10 @@ def table_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
                 continue
             width = width or len(row)
             if len(row) != width:
-                raise UserError(f"{source.name}: line {line} has {len(row)} fields, the first has {width}; mend it")
+                raise UserError(f"{source.name}: line {line} has {fields(len(row))}, the first has {width}; mend it")
             yield line, row
     except csv.Error as error:
-        raise UserError(f"{source.name}: line {begins} is no CSV ({error}); mend it") from None
+        raise UserError(f"{source.name}: line {begins} {no_table(error, comma)}") from None
 
 
 def _places(source: Source, first: list[str], columns: Columns) -> tuple[tuple[int, int], bool]:
@@ -186,7 +188,7 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any]]:
         try:
             yield line, json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{source.name}: line {line} is no JSON ({error}); mend or delete it") from None
+            raise UserError(f"{source.name}: line {line} {no_json(error)}") from None
 
 
 def _as_text(source: Source) -> Source:

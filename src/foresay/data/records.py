@@ -17,6 +17,7 @@ from foresay.errors import nearest
 
 _BLOCK = 2**20
 DEFAULT = "text"
+RETURN = "has a carriage return within; end every line with a line feed, as dos2unix and mac2unix do"
 Column = str | int | None
 
 
@@ -29,12 +30,8 @@ def json_lines(file: Readable, column: Column) -> Iterator[str]:
             continue
         try:
             found = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise Damaged(
-                f"line {number} is no JSON ({error.msg} at column {error.colno}); mend or delete it"
-            ) from None
         except (ValueError, RecursionError) as error:
-            raise Damaged(f"line {number} is no JSON we can read ({error}); mend or delete it") from None
+            raise Damaged(f"line {number} {no_json(error)}") from None
         if isinstance(found, str) and column is None:
             text = found
         else:
@@ -42,6 +39,21 @@ def json_lines(file: Readable, column: Column) -> Iterator[str]:
             text = _field(found, column, number)
         if text and not text.isspace():
             yield checked(text, f"line {number}")
+
+
+def no_json(error: ValueError | RecursionError) -> str:
+    """What is said of a line that Python's reader of JSON refuses."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"is no JSON ({error.msg} at column {error.colno}); mend or delete it"
+    why = "it is nested too deep" if isinstance(error, RecursionError) else "a number has too many digits"
+    return f"is no JSON we can read ({why}); mend or delete it"
+
+
+def no_table(error: csv.Error, comma: bool, instead: str = "") -> str:
+    """What is said of a row that Python's reader of tables refuses."""
+    if "new-line" in str(error):
+        return RETURN
+    return f"is no {'CSV' if comma else 'TSV'} ({error}); mend it{instead}"
 
 
 def _only_or_text(found: Any, number: int) -> str:
@@ -83,14 +95,18 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
         for row in rows:
             if row and len(row) != len(header):
                 raise Damaged(
-                    f"line {begins} has {len(row)} fields, the first line has {len(header)}; mend the line "
+                    f"line {begins} has {fields(len(row))}, the first line has {len(header)}; mend the line "
                     f"({'quote a field that holds a comma' if comma else 'a tab inside a field divides it'})"
                 )
             if row:
                 yield from _text(row[at], begins)
             begins = rows.line_num + 1
     except csv.Error as error:
-        raise Damaged(f"line {begins} is no CSV ({error}); mend it, or read it with data.format=text") from None
+        raise Damaged(f"line {begins} {no_table(error, comma, ', or read it with data.format=text')}") from None
+
+
+def fields(count: int) -> str:
+    return f"{count} field{'' if count == 1 else 's'}"
 
 
 def _text(field: str, line: int) -> Iterator[str]:

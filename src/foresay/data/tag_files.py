@@ -23,6 +23,7 @@ from sys import intern
 from typing import Literal, NamedTuple
 
 from foresay.data.pair_files import text_lines
+from foresay.data.records import RETURN
 from foresay.data.source import Source
 from foresay.data.squad import squad_rows
 from foresay.errors import UserError
@@ -38,7 +39,6 @@ ENDINGS: dict[str, Format] = {
 CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"
-_RETURN = "has a carriage return within; end every line with a line feed, as dos2unix and mac2unix do"
 _AS_MANY = "every line of a word needs as many: mend it"
 
 
@@ -115,7 +115,7 @@ class TagText:
             word = tag = ""  # as where a sentence ends
             if text and not text.isspace():
                 if "\r" in text:
-                    raise UserError(f"{self.name}: line {line} {_RETURN}")
+                    raise UserError(f"{self.name}: line {line} {RETURN}")
                 fields = text.split("\t") if "\t" in text else text.split()
                 if conllu and (text[0] == "#" or _LEFT_OUT.fullmatch(fields[0])):
                     continue
