@@ -91,6 +91,7 @@ def test_the_loss_is_the_mean_over_predictions():
     assert learn.mean([(3.0, 2), (5.0, 6)]) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")  # by numpy, where nothing is compiled
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("objective", [Negative(), Hierarchical()], ids=["negative", "tree"])
 @pytest.mark.parametrize("predictor, usual", [(SkipGram(), "0.025"), (Cbow(), "0.05")], ids=["skipgram", "cbow"])
