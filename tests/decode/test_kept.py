@@ -73,6 +73,15 @@ def test_other_weights_begin_anew(model):
     assert own is new
 
 
+def test_plain_twins_and_dropout_begin_anew(model, monkeypatch):
+    go_on(model.eval(), 1.0)
+    new, own, _ = go_on(model.train(), 2.0)
+    assert own is new
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    new, own, _ = go_on(model.eval(), 3.0)
+    assert own is new
+
+
 def test_what_is_large_is_not_kept(model, monkeypatch):
     monkeypatch.setattr(kept, "MOST", 10)
     go_on(model, 1.0)

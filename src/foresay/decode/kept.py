@@ -1,8 +1,7 @@
 """What a writing or a search leaves to the next one: its tensors, and the CUDA graph that changes them.
 
-To begin, a graph takes two steps launched one by one and a recording: twenty milliseconds, in which a GPU writes fifty
-tokens. A model's last graphs are kept. What comes next with the same shapes, settings and weights as one of them is
-copied into its tensors and goes on there. FEW are kept for a model, whose tensors together hold no more than MOST bytes
+To begin, a graph takes two steps launched one by one and a recording: about twenty milliseconds (docs/log.md). A model's
+last graphs are kept. What comes next with the same shapes, settings and weights as one of them is copied into its tensors and goes on there. FEW are kept for a model, whose tensors together hold no more than MOST bytes
 (what a step needs in between, one row of logits for each row, is not counted).
 """
 
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 
 from foresay.decode.graphed import Repeated, taken_over
 from foresay.encode.encoder import flatten_state
+from foresay.kernels.switch import plain
 
 FEW, MOST = 4, 1 << 30
 
@@ -39,8 +39,8 @@ _kept: WeakKeyDictionary[nn.Module, list[_Kept]] = WeakKeyDictionary()  # the la
 @contextmanager
 def going_on(new: _T, call: Callable[[_T], None], model: Any, settings: Any) -> Iterator[tuple[_T, Repeated]]:
     """What to go on with, in place of `new`, and `call` of it to repeat; `settings` is all that both depend on."""
-    known = isinstance(model, nn.Module)
-    alike = (type(new), settings, _shapes(new), _weights(model)) if known else None
+    known = isinstance(model, nn.Module) and not plain()
+    alike = (type(new), settings, _shapes(new), model.training, _weights(model)) if known else None
     found = _taken(model, alike) if known else None
     if found is None:
         own: Any = new
