@@ -1,8 +1,9 @@
 """What a writing or a search leaves to the next one: its tensors, and the CUDA graph that changes them.
 
-To begin, a graph takes two steps launched one by one and a recording: about twenty milliseconds (docs/log.md). A model's
-last graphs are kept. What comes next with the same shapes, settings and weights as one of them is copied into its tensors and goes on there. FEW are kept for a model, whose tensors together hold no more than MOST bytes
-(what a step needs in between, one row of logits for each row, is not counted).
+To begin, a graph takes two steps launched one by one and a recording: about twenty milliseconds (docs/log.md). The last
+graphs of a model are kept. What comes next with the same shapes, settings and weights as one of them is copied into its
+tensors and goes on there. FEW are kept for a model, whose tensors together hold no more than MOST bytes (what a step
+needs in between, one row of logits for each row, is not counted).
 """
 
 from __future__ import annotations
