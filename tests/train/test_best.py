@@ -17,14 +17,15 @@ from foresay.train.progress import Watch
 
 def test_what_is_to_be_small():
     tags: dict[str, Any] = {"loss": 0.5, "accuracy": 0.9, "spans": {"f1": 0.25}}
-    assert [cost(tags, by)[0] for by in ("loss", "accuracy", "f1")] == pytest.approx([0.5, 0.1, 0.75])
-    assert cost({"loss": 0.5, "accuracy": 0.9, "macro_f1": 0.75}, "f1")[0] == 0.25
+    assert [cost(tags, by, 7)[0] for by in ("loss", "accuracy", "f1", "last")] == pytest.approx([0.5, 0.1, 0.75, -7])
+    assert cost({"loss": 0.5, "accuracy": 0.9, "macro_f1": 0.75}, "f1", 7)[0] == 0.25
 
 
 def test_of_equal_ones_the_smaller_loss_is_best_and_one_that_is_not_finite_never():
     early, late, broken = ({"loss": loss, "accuracy": 1.0} for loss in (0.6, 0.1, float("nan")))
-    assert cost(late, "accuracy") < cost(early, "accuracy") < cost(broken, "accuracy")
-    assert cost({"loss": 9.0, "accuracy": 0.0}, "accuracy") < cost(broken, "loss")
+    assert cost(late, "accuracy", 1) < cost(early, "accuracy", 2) < cost(broken, "accuracy", 3)
+    assert cost({"loss": 9.0, "accuracy": 0.0}, "accuracy", 1) < cost(broken, "loss", 2)
+    assert cost(early, "last", 2) < cost(late, "last", 1) < cost(broken, "last", 3)
 
 
 def write(path: Path, *, spans: bool) -> None:
@@ -68,10 +69,20 @@ def test_the_weights_that_are_kept_are_the_first_best_by_it(by, of, tmp_path, mo
         assert worth[losses.index(min(losses))] < best or worth.index(best) != losses.index(min(losses))
 
 
+def test_the_last_are_kept_though_others_were_better(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(Path("tags.conll"), spans=True)
+    start.train(recipe(best="last"), out="run", device="cpu", watch=Watch())
+    lines = [json.loads(line) for line in Path("run/metrics.jsonl").read_text().splitlines()]
+    losses = [one["valid_loss"] for one in lines if "valid_loss" in one]
+    kept = json.loads(Path("run/results.json").read_text())["valid"]["loss"]
+    assert kept == pytest.approx(losses[-1]) and min(losses) < losses[-1]
+
+
 def test_what_is_not_measured_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(Path("tags.conll"), spans=False)
-    with pytest.raises(UserError, match=r"train.best=f1, and these tags write no spans; allowed: loss, accuracy"):
+    with pytest.raises(UserError, match=r"train.best=f1, and these tags write no spans; allowed: loss, last, accuracy"):
         start.train(recipe(best="f1"), out="run", device="cpu", watch=Watch())
     unmeasured = recipe(best="accuracy")
     unmeasured["data"]["share"] = 0.0

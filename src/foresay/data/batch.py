@@ -10,11 +10,13 @@ labels  (B,)    the number of each row's label; (B, C) of 0 and 1 where it may h
 source  (B, S)  what the targets are to be written from, STOP at its end; source_mask as mask
 fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
 pace    ()      what the learning rate is multiplied with for this batch
+alike   ()      how many batches of an epoch have this one's shape, where shapes differ
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,11 +39,16 @@ class Batch:
     source_mask: Tensor | None = None
     fresh: bool = True
     pace: float = 1.0
+    alike: int | None = None
 
     def to(self, device: torch.device | str) -> Batch:
-        tensors = {f.name: getattr(self, f.name) for f in fields(self)}
-        moved = {n: v.to(device, non_blocking=True) for n, v in tensors.items() if isinstance(v, Tensor)}
+        moved: dict[str, Any] = {name: t.to(device, non_blocking=True) for name, t in self.tensors().items()}
         return replace(self, **moved)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The fields that it has, by name."""
+        every = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in every.items() if isinstance(value, Tensor)}
 
     @property
     def tokens(self) -> int:

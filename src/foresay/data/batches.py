@@ -44,6 +44,7 @@ class Batches:
     noun = "text"  # what an evaluation is of
     carries = False  # True: a batch goes on from the state of the one before
     repeats: bool = False  # True: every batch has one of a few shapes, without padding
+    bucketed = False  # True: a batch has the shape of its bucket, and says how often that comes (`alike`)
 
     def open(self, shards: Shards, seed: int) -> BatchOrder:
         """The training order of these shards under a seed."""

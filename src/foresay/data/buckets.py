@@ -1,26 +1,29 @@
 """Buckets: one document a row, documents of like length together, a budget of tokens per batch.
 
 A row is START + document -> document + STOP; a document longer than `longest` is cut into rows, each but the first
-beginning with the token before it. Lengths are rounded up to a multiple of `width`; a bucket holds one rounded length
-n, and a batch of it has tokens // n rows (padding counts). So every epoch has the same number of batches.
+beginning with the token before it. Lengths are rounded up to a multiple of `width`; which rows make a batch is
+shuffled.py's.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from foresay.data.batch import Batch
-from foresay.data.batches import Batches, check_enough, epoch_random, joined, shifted
+from foresay.data.batches import Batches, check_enough, joined, shifted
 from foresay.data.shards import Shards
+from foresay.data.shuffled import Shuffled
 from foresay.parts import Count, Size, part
 
 
 @part("batches", "buckets")
 class Buckets(Batches):
     """One document a row, rows of like length together, a budget of tokens per batch."""
+
+    bucketed = True
 
     def __init__(self, tokens: Size = 4096, longest: Size = 512, width: Size = 8, workers: Count = 0):
         self.tokens, self.most, self.width, self.workers = tokens, longest, width, workers
@@ -53,43 +56,6 @@ def grouped(sizes: np.ndarray, budget: int) -> Iterator[np.ndarray]:
         yield np.arange(first, len(sizes))
 
 
-class Shuffled:
-    """Rows in buckets by a key: shuffled within their bucket, then the batches shuffled, anew in every epoch."""
-
-    def __init__(self, keys: np.ndarray, seed: int, rows_of: Callable[[np.ndarray], np.ndarray]):
-        self.seed = seed
-        self.members = np.argsort(keys, kind="stable")  # row numbers, bucket after bucket
-        self.keys, counts = np.unique(keys, return_counts=True)
-        self.bucket_ends = np.cumsum(counts)
-        self.bucket_begins = self.bucket_ends - counts
-        self.bucket_rows = rows_of(self.keys)
-        self.batch_ends = np.cumsum(-(-counts // self.bucket_rows))
-        self.shuffled = functools.lru_cache(maxsize=2)(self._shuffled)
-
-    @property
-    def per_epoch(self) -> int:
-        return int(self.batch_ends[-1])
-
-    def rows(self, step: int) -> tuple[int, np.ndarray]:
-        """The key and the row numbers of a batch."""
-        epoch, number = divmod(step, self.per_epoch)
-        batches, members = self.shuffled(epoch)
-        chosen = int(batches[number])
-        bucket = int(np.searchsorted(self.batch_ends, chosen, side="right"))
-        within = chosen - (int(self.batch_ends[bucket - 1]) if bucket else 0)
-        first = int(self.bucket_begins[bucket] + within * self.bucket_rows[bucket])
-        last = min(first + int(self.bucket_rows[bucket]), int(self.bucket_ends[bucket]))
-        return int(self.keys[bucket]), members[first:last]
-
-    def _shuffled(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-        random = epoch_random(self.seed, epoch)
-        batches = random.permutation(self.per_epoch)
-        members = self.members.copy()
-        for begin, end in zip(self.bucket_begins, self.bucket_ends, strict=True):
-            random.shuffle(members[begin:end])
-        return batches, members
-
-
 class BucketOrder:
     """The training order of buckets."""
 
@@ -97,15 +63,16 @@ class BucketOrder:
         self.shards = shards
         self.begins, self.lengths = row_spans(shards, settings.most)
         rounded = settings.rounded(self.lengths)
-        self.shuffled = Shuffled(rounded, seed, lambda widths: np.maximum(settings.tokens // widths, 1))
+        self.shuffled = Shuffled(rounded[:, None], settings.tokens, seed)
 
     @property
     def per_epoch(self) -> int:
         return self.shuffled.per_epoch
 
     def batch(self, step: int) -> Batch:
-        width, rows = self.shuffled.rows(step)
-        return _rows(self.shards, self.begins[rows], self.lengths[rows], width)
+        drawn = self.shuffled.draw(step)
+        begins, lengths = self.begins[drawn.rows], self.lengths[drawn.rows]
+        return replace(_rows(self.shards, begins, lengths, drawn.widths[0]), alike=drawn.alike)
 
 
 def row_spans(shards: Shards, longest: int) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ class PairBatches(RowBatches):
     pairs = True
     reads = "pairs"
     noun = "pairs"
+    bucketed = True
 
     def __init__(self, tokens: Size = 4096, longest: Size = 256, width: Size = 8, workers: Count = 0):
         super().__init__(tokens, longest, width, workers)

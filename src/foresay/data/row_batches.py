@@ -1,7 +1,7 @@
 """Batches of rows with an answer: rows of like length together, a budget of tokens per batch.
 
 A row has one length or several, as pairs have. Lengths are rounded up to a multiple of `width`, but not above the
-longest; a bucket holds rows of the same rounded lengths, and a batch of it has tokens // (the largest of them) rows.
+longest; rows of the same rounded lengths make batches (shuffled.py).
 Rows with a length above `longest` are left out of training, never of an evaluation. The kinds differ in what a row
 holds: which lengths it has (`sizes`) and how a batch is made of some (`batch_of`).
 """
@@ -9,6 +9,7 @@ holds: which lengths it has (`sizes`) and how a batch is made of some (`batch_of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,9 +18,10 @@ from torch import Tensor
 
 from foresay.data.batch import Batch
 from foresay.data.batches import Batches
-from foresay.data.buckets import Shuffled, grouped
+from foresay.data.buckets import grouped
 from foresay.data.row_shards import RowShards
 from foresay.data.shards import Shards
+from foresay.data.shuffled import Shuffled
 from foresay.errors import UserError
 from foresay.text.tokens import PAD
 
@@ -73,13 +75,7 @@ class RowOrder:
             )
         kept = sizes[self.kept]
         rounded = np.minimum(-(-kept // settings.width) * settings.width, np.maximum(kept.max(0), 1))
-        self.base, columns = settings.most + 1, sizes.shape[1]
-        self.powers = self.base ** np.arange(columns)[::-1]
-        keys = rounded @ self.powers  # one number for all lengths
-        self.shuffled = Shuffled(keys, seed, lambda key: np.maximum(settings.tokens // self._widths(key).max(1), 1))
-
-    def _widths(self, keys: np.ndarray) -> np.ndarray:
-        return keys[:, None] // self.powers % self.base
+        self.shuffled = Shuffled(rounded, settings.tokens, seed)
 
     @property
     def per_epoch(self) -> int:
@@ -91,8 +87,9 @@ class RowOrder:
         return self.shards.documents - len(self.kept)
 
     def batch(self, step: int) -> Batch:
-        key, rows = self.shuffled.rows(step)
-        return self.settings.batch_of(self.shards, self.kept[rows], self._widths(np.array([key]))[0].tolist())
+        drawn = self.shuffled.draw(step)
+        batch = self.settings.batch_of(self.shards, self.kept[drawn.rows], drawn.widths)
+        return replace(batch, alike=drawn.alike)
 
 
 def held(shards: Shards, kind: type[Kind], reads: str, needs: str) -> Kind:

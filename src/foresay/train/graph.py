@@ -12,6 +12,8 @@ them when somebody wants to know. All graphs share one pool of memory: nothing i
 
 Before a graph is captured the step is rehearsed with `skip` set, which compiles kernels and makes the optimiser's
 memory but changes no weight. So every step that counts is a replay, in a run left alone and in one killed and resumed.
+A batch whose shape comes too seldom in the run to be worth a capture (`seldom`) has the same step, launched kernel by
+kernel; which ones those are depends on the data and the settings alone.
 """
 
 from __future__ import annotations
@@ -90,8 +92,10 @@ class Graphs:
             if "capturable" in group:
                 group["capturable"] = True
 
-    def step(self, batches: Sequence[Batch], carried: State | None, rate: float, limit: float) -> State:
-        """One step; the state after it, which stays valid until the next one."""
+    def step(
+        self, batches: Sequence[Batch], carried: State | None, rate: float, limit: float, seldom: bool = False
+    ) -> State:
+        """One step; the state after it, which stays valid until the next one. `seldom` is not worth a capture."""
         if self.noted == NOTED:
             self._read()
         if self.sent != [rate, limit]:
@@ -101,17 +105,23 @@ class Graphs:
         fresh = carried is None or batches[0].fresh
         if carried is not None and carried is not self.carried:
             self._hold(carried)
-        shapes = ((batch.ids.shape, batch.fresh, batch.starts is None) for batch in batches if batch.ids is not None)
-        key = (fresh, *shapes)
+        if seldom:
+            self.model.train()
+            self._whole([batch.to(self.device) for batch in batches], fresh)
+        else:
+            self._replay(batches, fresh)
+        self.noted += 1
+        assert self.carried is not None
+        return self.carried
+
+    def _replay(self, batches: Sequence[Batch], fresh: bool) -> None:
+        key = (fresh, *map(_shapes, batches))
         if key not in self.captured:
             self.captured[key] = self._try(batches, fresh)
         captured = self.captured[key]
         for ours, given in zip(captured.batches, batches, strict=True):
             _copy(ours, given)
         captured.graph.replay()
-        self.noted += 1
-        assert self.carried is not None
-        return self.carried
 
     def settle(self) -> Settled:
         """Waits for the device and counts."""
@@ -165,7 +175,8 @@ class Graphs:
         self._rehearse(static, fresh)
         graph = torch.cuda.CUDAGraph()
         # thread_local: threads that make batches ahead may pin memory meanwhile
-        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"):
+        mode = "thread_local"
+        with as_graph(), torch.cuda.graph(graph, pool=self.pool, stream=self.stream, capture_error_mode=mode):
             self._whole(static, fresh)
         return Captured(graph, static)
 
@@ -176,8 +187,9 @@ class Graphs:
         known = set(self.optimizer.state)
         self.stream.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(self.stream):
-            self._whole(batches, fresh, rehearsal=True)
-            with no_waiting():  # the second meets no first times, so what waits now would wait every time
+            with as_graph():
+                self._whole(batches, fresh, rehearsal=True)
+            with as_graph(), no_waiting():  # the second meets no first times: what waits now would wait every time
                 self._whole(batches, fresh, rehearsal=True)
         torch.cuda.current_stream(self.device).wait_stream(self.stream)
         torch.cuda.set_rng_state(random, self.device)
@@ -191,8 +203,7 @@ class Graphs:
 
     def _whole(self, batches: list[Batch], fresh: bool, rehearsal: bool = False) -> None:
         """The step itself, as it is captured."""
-        with as_graph():
-            loss, state = self.backward(batches, None if fresh else self.carried)
+        loss, state = self.backward(batches, None if fresh else self.carried)
         norm = gradient_norm(self.model)
         if self.clip is not None:
             divisor = self.clip.divisor(norm, self.limit)
@@ -243,10 +254,14 @@ def _set_mode(mode: int | str) -> None:
         torch.cuda.set_sync_debug_mode(mode)
 
 
+def _shapes(batch: Batch) -> tuple[Any, ...]:
+    """What a graph depends on: which fields there are and how large."""
+    return batch.fresh, *((name, tuple(value.shape)) for name, value in batch.tensors().items())
+
+
 def _copy(ours: Batch, given: Batch) -> None:
     """The fields of a batch into their places, from pinned memory without waiting."""
-    for name in ("ids", "targets", "starts"):
-        place, value = getattr(ours, name), getattr(given, name)
-        if value is None:
-            continue
+    places = ours.tensors()
+    for name, value in given.tensors().items():
+        place = places[name]
         place.copy_(value.pin_memory() if place.is_cuda and not value.is_cuda else value, non_blocking=True)

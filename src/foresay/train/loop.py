@@ -109,7 +109,7 @@ class Trainer(Steps):
             line = {"step": counters.step, "seconds": round(counters.seconds, 3)}
             self.metrics.write(line | {f"valid_{name}": value for name, value in measured.as_dict().items()})
             self.watch.evaluated(counters.step, measured)
-            now = cost(measured.as_dict(), self.loop.evaluate.best)
+            now = cost(measured.as_dict(), self.loop.evaluate.best, counters.step)
             if counters.best is None or now < counters.best:
                 counters.best, counters.best_step, counters.stale = now, counters.step, 0
                 saved = {"step": counters.step, "valid": measured.as_dict()}

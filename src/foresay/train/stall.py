@@ -37,9 +37,9 @@ def stalled(step: int, best_step: int, patience: int, lines: Sequence[dict[str, 
 
 def value(line: dict[str, Any], by: By) -> str:
     """What the best is the best by."""
-    if by == "loss":
+    if by in ("loss", "last"):
         return f"loss {line['valid_loss']:.4f}"
-    found = cost({name.removeprefix("valid_"): one for name, one in line.items()}, by)[0]
+    found = cost({name.removeprefix("valid_"): one for name, one in line.items()}, by, line["step"])[0]
     return f"{'F1' if by == 'f1' else by} {100 * (1 - found):.2f} %"
 
 

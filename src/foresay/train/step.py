@@ -30,6 +30,7 @@ from foresay.train.progress import Watch
 from foresay.train.settings import Loop
 
 MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
+WORTH = 8  # batches of one shape in a run: to capture their step takes the time of about five, launched one by one
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -64,6 +65,7 @@ class Steps:
         self.rate: Callable[[int], float] = lambda step: loop.optimizer.lr * schedule.factor(step, loop.steps)
         if loop.compute.compile:
             compile_blocks(model)
+        self.epochs = loop.steps * loop.accumulate / order.per_epoch
         self.graph = wants_graph(loop, self.device)
         self.graphs: Graphs | None = None  # from the first step on
 
@@ -100,7 +102,7 @@ class Steps:
     def backward(self, batches: Sequence[Batch], carried: State | None) -> tuple[Tensor, State]:
         """Fills the gradients; the mean loss of the batches, each counting by its tokens, and the state after them."""
         precision = self.loop.precision
-        weights = [batch.weight for batch in batches]
+        weights = [batch.weight for batch in batches] if len(batches) > 1 else [1]  # to count is to wait
         total = torch.zeros((), device=self.device)
         for batch, count in zip(batches, weights, strict=True):
             with torch.autocast(self.device.type, DTYPES[precision], enabled=precision != "float32"):
@@ -121,8 +123,9 @@ class Steps:
             begun = counters.skipped_in_a_row
             self.graphs = Graphs(self.model, self.optimizer, loop.clip, self.backward, begun)
         limit = loop.clip.threshold(counters.step) if loop.clip else math.inf
+        seldom = any(batch.alike is not None and batch.alike * self.epochs < WORTH for batch in batches)
         try:
-            self.carried = self.graphs.step(batches, self.carried, rate, limit)
+            self.carried = self.graphs.step(batches, self.carried, rate, limit, seldom)
         except NotCapturable as reason:
             self._without_graph(reason)
             return self.train_step(batches)
@@ -182,13 +185,18 @@ def compile_blocks(model: Task) -> None:
 
 
 def wants_graph(loop: Loop, device: torch.device) -> bool:
-    """Whether the step runs as a CUDA graph; a loss scale, which float16 needs, is kept on the host."""
-    graph, can = loop.compute.graph, device.type == "cuda" and loop.batches.repeats and loop.precision != "float16"
+    """Whether the step runs as a CUDA graph.
+
+    A loss scale, which float16 needs, is kept on the host. Of buckets, batches accumulate in too many shapes.
+    """
+    batches, graph = loop.batches, loop.compute.graph
+    can = device.type == "cuda" and loop.precision != "float16"
+    can = can and (batches.repeats or (batches.bucketed and loop.accumulate == 1))
     if graph is True and not can:
         raise UserError(
             f"train.graph=true on {device.type} with train.batches={type(loop.batches).__name__.lower()} and "
-            f"train.precision={loop.precision}; it needs a GPU, packed batches or streams without reset and forget, "
-            "and no float16: leave it out"
+            f"train.precision={loop.precision}; it needs a GPU, packed batches, streams without reset and forget, or "
+            "pairs or buckets without accumulate, and no float16: leave it out"
         )
     return can and graph is not False
 

@@ -27,7 +27,7 @@ class TorchCell(Cell):
 
     def flatten_parameters(self) -> None:
         """Lays the weights side by side on a GPU, as cuDNN wants them and would otherwise do at its first call."""
-        if self.function is not None:
+        if self.function is not None and self._parameters:  # one that stands for others is never built
             lay_side_by_side(self._weights(), self.function, self.size)
 
     def _weights(self) -> list[Tensor]:
