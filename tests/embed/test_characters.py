@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from foresay import parts, start
@@ -113,6 +116,18 @@ def test_in_a_graph_no_shape_depends_on_the_words(monkeypatch):
     with as_graph():
         torch.testing.assert_close(embedding(Batch(ids=IDS)), x)
     assert read == [(6, embedding.longest + 2)]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_in_a_graph_strange_words_have_the_same_vectors(training, monkeypatch):
+    """Also where the table of letters has room for more words than there are."""
+    embedding = build().train(training)
+    batch = strange(["new", "ab"])
+    x = embedding(batch)
+    wide = replace(batch, characters=F.pad(batch.characters, (0, 0, 0, 3)))
+    monkeypatch.setattr(torch.Tensor, "unique", None)
+    with as_graph():
+        torch.testing.assert_close(embedding(wide), x)
 
 
 @pytest.mark.parametrize("longest", [3, 4, 5, 120])

@@ -16,6 +16,7 @@ from foresay.data.batch import Batch
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import Elmo
 from foresay.errors import UserError
+from foresay.kernels.switch import as_graph
 from foresay.loading import load
 from foresay.models.task import Task
 from foresay.text.tokens import SPECIALS, UNK
@@ -87,6 +88,19 @@ def test_words_of_no_vocabulary_by_their_letters():
         gnu = embedding(Batch(spelt=torch.tensor([[7, size + 1, 5]]), **given))
         torch.testing.assert_close(zebra, embedding(Batch(ids=torch.tensor([[7, 6, 5]]))))
         assert torch.allclose(zebra, gnu) != told
+
+
+@pytest.mark.parametrize("thaw", [False, True])
+def test_in_a_graph_it_gives_the_same_and_looks_at_no_number(thaw, monkeypatch):
+    embedding = build(thaw=thaw)
+    letters = torch.from_numpy(numbered(["new"], 100))
+    spelt = IDS.where(IDS != 6, len(SYMBOLS))
+    batch = Batch(ids=IDS.where(IDS != 6, UNK), spelt=spelt, characters=letters, mask=MASK)
+    x = embedding(batch)
+    for name in ("unique", "item", "tolist"):
+        monkeypatch.setattr(torch.Tensor, name, None)
+    with as_graph():
+        torch.testing.assert_close(embedding(batch), x)
 
 
 def test_frozen_or_thawed():

@@ -27,6 +27,7 @@ class LabelBatches(RowBatches):
 
     reads = "labels"
     noun = "texts"
+    bucketed = True
 
     def __init__(self, tokens: Size = 4096, longest: Size = 512, width: Size = 8, workers: Count = 0):
         super().__init__(tokens, longest, width, workers)

@@ -22,6 +22,7 @@ class TagBatches(RowBatches):
 
     reads = "tags"
     noun, unit = "sentences", "words"
+    bucketed = True
 
     def __init__(self, tokens: Size = 2048, longest: Size = 256, width: Size = 8, workers: Count = 0):
         super().__init__(tokens, longest, width, workers)

@@ -107,8 +107,8 @@ class Characters(Embedding):
     def _of_words(self, ids: Tensor, strange: Tensor | None) -> Tensor:
         """Of words by number: symbols, and from V on the rows (U, W) of `strange`."""
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        if strange is None and in_graph():  # nothing may depend on what the ids are, nor wait for it
-            return self._read(self.spelling[ids.flatten()], trim=False).unflatten(0, ids.shape)
+        if in_graph():  # nothing may depend on what the ids are, nor wait for it
+            return self._read(self._spelt(ids.flatten(), strange), trim=False).unflatten(0, ids.shape)
         if trains or (self.training and not self.frozen):
             words, places = ids.unique(return_inverse=True)
             return F.embedding(places, self._read(self._letters(words, strange)))
@@ -120,6 +120,14 @@ class Characters(Embedding):
         x = self._kept.vectors(self, ids.where(known, 0))
         words, places = (ids - len(self.spelling)).clamp(min=0).unique(return_inverse=True)
         return torch.where(known[..., None], x, F.embedding(places, self._read(strange[words]).to(x.dtype)))
+
+    def _spelt(self, words: Tensor, strange: Tensor | None) -> Tensor:
+        """The numbers (N, W) of words as they come, known or strange."""
+        if strange is None:
+            return self.spelling[words]
+        known, last = words < len(self.spelling), len(self.spelling) - 1
+        own, other = self.spelling[words.clamp(max=last)], strange[(words - last - 1).clamp(min=0)]
+        return torch.where(known[:, None], own, other.to(own.dtype))
 
     def _letters(self, words: Tensor, strange: Tensor | None) -> Tensor:
         """The numbers (N, W) of distinct words in order."""

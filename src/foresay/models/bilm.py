@@ -124,7 +124,8 @@ class BiLM(Task):
         """h_0, h_1, ... of words (B, T), without marks at their ends: each (B, T, 2 width), zero where masked."""
         assert batch.ids is not None
         x, mask = self.embedding(batch), batch.mask
-        ends = self.embedding(Batch(ids=torch.tensor([[START, STOP]], device=x.device))).expand(len(x), -1, -1)
+        marks = torch.cat([batch.ids.new_full((1, 1), mark) for mark in (START, STOP)], 1)  # a copy would be waited for
+        ends = self.embedding(Batch(ids=marks)).expand(len(x), -1, -1)
         whole = None if mask is None else torch.cat([torch.ones_like(mask[:, :1]), mask], 1)
         ahead = self.encoder.layers(torch.cat([ends[:, :1], x], 1), whole)
         back = self.backwards.layers(torch.cat([ends[:, 1:], flip(x, mask)], 1), whole)

@@ -22,18 +22,21 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.data.batch import Batch
+from foresay.data.strange import LONGEST
 from foresay.encode.encoder import State, detach, flatten_state, map_state
 from foresay.kernels.switch import as_graph
 from foresay.models.task import Task
 from foresay.train.clip import Clip, gradient_norm
 
+FEW = 64  # strange words that a graph has room for
 NOTED = 1024  # steps whose loss and norm the device keeps before they are read
 Backward = Callable[[Sequence[Batch], State | None], tuple[Tensor, State]]  # -> mean loss, state after; fills gradients
 
@@ -115,6 +118,7 @@ class Graphs:
         return self.carried
 
     def _replay(self, batches: Sequence[Batch], fresh: bool) -> None:
+        batches = [_evened(batch) for batch in batches]
         key = (fresh, *map(_shapes, batches))
         if key not in self.captured:
             self.captured[key] = self._try(batches, fresh)
@@ -252,6 +256,15 @@ def _set_mode(mode: int | str) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Synchronization debug mode is a prototype")
         torch.cuda.set_sync_debug_mode(mode)
+
+
+def _evened(batch: Batch) -> Batch:
+    """The same with room for a power of two of strange words, at least FEW, of any length: few shapes in all."""
+    if batch.characters is None:
+        return batch
+    words, letters = batch.characters.shape
+    room = max(FEW, 1 << (words - 1).bit_length())
+    return replace(batch, characters=F.pad(batch.characters, (0, LONGEST + 2 - letters, 0, room - words)))
 
 
 def _shapes(batch: Batch) -> tuple[Any, ...]:

@@ -196,7 +196,7 @@ def wants_graph(loop: Loop, device: torch.device) -> bool:
         raise UserError(
             f"train.graph=true on {device.type} with train.batches={type(loop.batches).__name__.lower()} and "
             f"train.precision={loop.precision}; it needs a GPU, packed batches, streams without reset and forget, or "
-            "pairs or buckets without accumulate, and no float16: leave it out"
+            "rows of like length without accumulate, and no float16: leave it out"
         )
     return can and graph is not False
 
