@@ -19,6 +19,7 @@ from foresay import start
 from foresay.checks import check
 from foresay.errors import UserError
 from foresay.loading import pick_device
+from foresay.train.diverged import Diverged
 from foresay.train.folder import next_free
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import draw_curves, read_results
@@ -53,9 +54,15 @@ def compare(
         raise UserError(f"{folder} exists; allowed: a new folder: give another --out")
     share = None if minutes is None else minutes / len(raws)
     rows = []
-    for name, raw in raws.items():
-        watch.note(f"{name} ({len(rows) + 1} of {len(raws)})")
-        start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
+    for number, (name, raw) in enumerate(raws.items(), 1):
+        watch.note(f"{name} ({number} of {len(raws)})")
+        try:
+            start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
+        except Diverged as error:  # the others are worth as much without it
+            if not rows and number == len(raws):
+                raise
+            watch.note(f"warning: {name} is left out: {error}")
+            continue
         rows.append({"model": name} | _figures(folder / name))
     by = next(measure for measure in BY if measure in rows[0])
     rows.sort(key=lambda row: row[by] if by == "bits_per_byte" else -row[by])

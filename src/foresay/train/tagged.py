@@ -66,6 +66,7 @@ class TagFigures:
     spans: Hits | None  # None: the tags write no spans
     f1_interval: tuple[float, float]
     table: dict[str, Hits]  # by tag, or by type of span
+    most_frequent: float = math.nan  # the accuracy of always giving the most frequent tag
 
     def spelt(self) -> str:
         """In a line."""
@@ -79,6 +80,7 @@ class TagFigures:
             "accuracy": self.accuracy,
             "accuracy_interval": list(self.accuracy_interval),
             **spans,
+            "most_frequent": self.most_frequent,
             "unknown": self.unknown,
             "accuracy_of_unknown": self.unknown_accuracy,
             "tokens": self.tokens,
@@ -140,6 +142,7 @@ def figures(
         spans=None if hits is None else Hits(*(int(n) for n in hits.sum(0))),
         f1_interval=(math.nan, math.nan) if hits is None else _interval(2 * hits[:, 0], hits[:, 1] + hits[:, 2]),
         table=table,
+        most_frequent=max(Counter(tag for tags in true for tag in tags).values()) / len(every),
     )
 
 
