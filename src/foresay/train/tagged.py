@@ -89,9 +89,19 @@ class TagFigures:
         }
 
 
-@torch.inference_mode()
 def measure_tags(model: Tagging, batches: Batches, shards: Shards, *, limit: int | None = None) -> TagFigures:
     """Every sentence once and in order; at most about `limit` words."""
+    assert model.tags is not None
+    true, predicted, unknown, loss = read_tags(model, batches, shards, limit=limit)
+    spans = model.tags.scheme != "none"
+    return figures(true, predicted, unknown, loss=loss, of=len(shards) - shards.documents, spans=spans)
+
+
+@torch.inference_mode()
+def read_tags(
+    model: Tagging, batches: Batches, shards: Shards, *, limit: int | None = None
+) -> tuple[list[list[str]], list[list[str]], list[np.ndarray], float]:
+    """The tags of each sentence, those found for it, which of its words are <unk>; and the loss a word."""
     assert model.tags is not None
     was_training, names = model.training, model.tags.names
     model.eval()
@@ -111,8 +121,7 @@ def measure_tags(model: Tagging, batches: Batches, shards: Shards, *, limit: int
         if limit is not None and tokens >= limit:
             break
     model.train(was_training)
-    spans = model.tags.scheme != "none"
-    return figures(true, predicted, unknown, loss=nats / max(tokens, 1), of=len(shards) - shards.documents, spans=spans)
+    return true, predicted, unknown, nats / max(tokens, 1)
 
 
 def figures(
