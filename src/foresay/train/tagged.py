@@ -23,6 +23,7 @@ from foresay.data.shards import Shards
 from foresay.data.spans import spans_of
 from foresay.models.tagging import Tagging
 from foresay.text.tokens import UNK
+from foresay.train.evaluate import told
 
 DRAWS = 1000
 
@@ -71,7 +72,7 @@ class TagFigures:
     def spelt(self) -> str:
         """In a line."""
         f1 = "" if self.spans is None else f", span F1 {100 * self.spans.f1:.2f} %"
-        return f"valid loss {self.loss:.4f}, accuracy {100 * self.accuracy:.2f} %{f1}"
+        return f"valid loss {told(self.loss, 4)}, accuracy {100 * self.accuracy:.2f} %{f1}"
 
     def as_dict(self, *, table: bool = False) -> dict[str, Any]:
         spans = {} if self.spans is None else {"spans": self.spans.as_dict() | {"f1_interval": list(self.f1_interval)}}
