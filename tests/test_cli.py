@@ -135,7 +135,9 @@ def test_a_text_with_a_slash_is_a_text(text: str, call: Commands, trained: Path)
 
 def test_what_is_no_utf8_is_refused_after_the_lines_before_it(call: Commands, trained: Path, tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"caf\xe9\n")
-    assert "latin line 1 is not UTF-8: byte 0xE9; convert it" in call.refused("score", trained, tmp_path / "latin")
+    assert "latin line 1 is not UTF-8: byte 0xE9; say its encoding" in call.refused(
+        "score", trained, tmp_path / "latin"
+    )
     assert "standard input line 1 is not UTF-8" in call.refused("generate", trained, "-", given=b"caf\xe9\n")
     called = call("score", trained, "-", given=b"the cat\n" * 99 + b"caf\xe9\n")
     assert called.code == 2 and called.error.count("\n") == 1

@@ -66,6 +66,19 @@ def run(cipher: Path) -> PairRun:
     return loaded
 
 
+def test_other_columns(cipher, call):
+    few = rows(5, 3)
+    Path("new.csv").write_text("id,en,de\n" + "".join(f"1,{one},{other}\n" for one, other in few))
+    assert call.refused("eval", cipher / "run", "--data", "new.csv") == (
+        "new.csv has 3 columns and none called source and target; name two: --column english --column german, or by "
+        "number: --column 1 --column 2"
+    )
+    measured = json.loads(
+        call("eval", cipher / "run", "--data", "new.csv", "--column", "en", "--column", "de", "--json").out
+    )
+    assert measured["tokens"] == sum(len(target) + 1 for _, target in few)
+
+
 def test_it_learns_the_cipher(run, cipher):
     found = run.judge(split="test")
     assert found.overlap.exact > 0.8 and found.measured.perplexity < 1.5 and found.overlap.texts == 20

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from foresay.data.batch import Batch
-from foresay.data.labels import Labels
+from foresay.data.labels import LabelReading, Labels
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
 from foresay.errors import TextError
@@ -62,9 +61,8 @@ class Classifying(Measuring):
             return tuple(name for name in names if shares[name] >= 0.5), shares
         return max(names, key=lambda name: shares[name]), shares
 
-    def _corpus(self, data: Any, split: str, encoding: str | None) -> Labels:
+    def _corpus(self, data: Any, split: str, read: LabelReading) -> Labels:
         """Another table, read as the run's was and held to its labels."""
-        read = self.recipe.data.read
-        corpus = Labels(str(data), share=0.0, read=replace(read, encoding=encoding or read.encoding))
+        corpus = Labels(str(data), share=0.0, read=read)
         corpus.known = self.model.labels
         return corpus

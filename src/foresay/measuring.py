@@ -5,10 +5,12 @@ The kinds differ in how another text is read (`_corpus`) and in what a limit is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foresay.data.advice import as_options
 from foresay.data.corpus import Corpus
 from foresay.data.places import own_part
 from foresay.data.prepare import prepare
@@ -38,21 +40,40 @@ class Measuring:
         split: str = "valid",
         limit: int | None = None,
         encoding: str | None = None,
+        columns: Sequence[str | int] | None = None,
         rows: int | None = None,
     ) -> Any:
         """What there is to say of the run on its own held-out text (`valid` or `test`), or on another text.
 
         Of a language model a `Measured`, of a tagger `TagFigures`, of a classifier a `Classified`. Another text is read
-        as the run's was, in `encoding` where that is given; of one with splits, `split` is taken. A stream is read in
-        as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state through the whole text.
+        as the run's was, in `encoding` and from `columns` where these are given; of one with splits, `split` is taken.
+        A stream is read in as many rows as in training, each from a fresh state, or in `rows`: 1 carries the state
+        through the whole text.
         """
         batches = self.recipe.train.batches
         batches = batches if rows is None else batches.in_rows(fits(Size, rows, "rows"))
-        shards, limit = self._limited(self.held_out(data, split, encoding)[1], limit)
+        shards, limit = self._limited(self.held_out(data, split, self.reading(encoding, columns))[1], limit)
         return measure_on(self.model, batches, shards, limit=limit)
 
-    def held_out(self, data: Any, split: str, encoding: str | None = None) -> tuple[str, Any]:
-        """Which part is meant of the run's own text or of another, and its shards."""
+    def reading(self, encoding: str | None = None, columns: Sequence[str | int] | None = None) -> Any:
+        """How another text is read: as the run's own was, but for what is given."""
+        read = self.recipe.data.read
+        if encoding is not None:
+            read = replace(read, encoding=encoding)
+        if columns is None:
+            return read
+        if self.model.reads == "tags" and not all(isinstance(column, int) for column in columns):
+            raise UserError(
+                f"columns {', '.join(map(str, columns))}; allowed: numbers from 1, the word's and the tag's"
+            )
+        if self.model.reads != "text":
+            return replace(read, columns=list(columns))
+        if len(columns) != 1:
+            raise UserError(f"{len(columns)} columns are given; allowed: one, as {self.folder} reads one text")
+        return replace(read, column=columns[0])
+
+    def held_out(self, data: Any, split: str, read: Any = None) -> tuple[str, Any]:
+        """Which part is meant of the run's own text or of another, read so, and its shards."""
         if self.model.reads == "text":
             self._must_be_sequence()
         if split not in ("valid", "test"):
@@ -63,9 +84,12 @@ class Measuring:
             prepared, part = own_prepared(self.folder, self.recipe), split
         else:
             try:
-                prepared = prepare(self._corpus(data, split, encoding), self.tokens, self.recipe.seed, learnt=True)
+                corpus = self._corpus(data, split, read or self.recipe.data.read)
+                prepared = prepare(corpus, self.tokens, self.recipe.seed, learnt=True)
             except UserError as error:  # what was given is `data`, whatever the recipe calls it
-                raise UserError(str(error).replace("data.train=", "data=")) from None
+                told = as_options(str(error).replace("data.train=", "data="))
+                more = "; name its own, one by one: --column NAME" if " has no column " in told else ""
+                raise UserError(told + more) from None
             part = "train" if getattr(prepared, split) is None else split
         shards = getattr(prepared, part)
         if shards is None:
@@ -74,8 +98,8 @@ class Measuring:
         check_positions(self.model, shards, str(data or f"data.{split}"))
         return part, shards
 
-    def _corpus(self, data: Any, split: str, encoding: str | None) -> Any:
-        read = replace(self.recipe.data.read, duplicates="count", encoding=encoding or self.recipe.data.read.encoding)
+    def _corpus(self, data: Any, split: str, read: Any) -> Any:
+        read = replace(read, duplicates="count")
         place = str(own_part("data", data, split))
         return Corpus(train=place, unit=self.recipe.data.unit, share=0.0, read=read)
 

@@ -7,6 +7,7 @@ Killed at any moment and called again with `resume="runs/x"`, it goes on from th
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -42,6 +43,7 @@ from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.calibrate import calibrate
 from foresay.train.choose import Text, choose_for
+from foresay.train.diverged import check_learnt
 from foresay.train.loop import Trainer
 from foresay.train.measure import check_positions, measure_on
 from foresay.train.memory import PeakMemory
@@ -163,13 +165,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    model = build(recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
-    noting = (module for module in model.modules() if isinstance(module, Embedding | Output | Classifier))
-    told = [note for module in noting for note in module.notes]
-    for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
-        if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
-            told.append(f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch")
-    for note in dict.fromkeys(told):  # once, where two parts say the same
+    begun = functools.partial(build, recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
+    model = begun()
+    for note in dict.fromkeys(_told_by_parts(model, recipe)):  # once, where two parts say the same
         watch.note(note)
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
@@ -191,11 +189,22 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     best, counters = trainer.take_best(), trainer.counters
     if counters.step and counters.skipped == counters.step:
         watch.note("warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output")
+    check_learnt(trainer, best["valid"] if best else None, begun)
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
         watch.note(calibrate(model, recipe.train.batches, prepared.valid))
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
     facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
     _finish(folder, model, recipe, prepared, facts, watch)
+
+
+def _told_by_parts(model: Task, recipe: Recipe) -> Iterator[str]:
+    """What the parts of a model want a person to know."""
+    for module in model.modules():
+        if isinstance(module, Embedding | Output | Classifier):
+            yield from module.notes
+    for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
+        if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
+            yield f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch"
 
 
 def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared) -> None:
@@ -316,8 +325,7 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
                 f"warning: the accuracy is no better than always giving the most frequent answer ({share:.1f} %)"
             )
         return
-    tags = "accuracy" in valid
-    guessing = math.log(results["tags"] if tags else results["vocabulary"])
+    guessing = math.log(results["vocabulary"])
     if valid.get("impossible"):
         watch.note(
             f"warning: {valid['impossible']:,} validation tokens have probability 0, so perplexity is infinite; a "
@@ -327,7 +335,7 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
         counted = "steps" not in results
         remedy = "lower the order, give more text, or use another smoothing" if counted else "lower train.lr"
         watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
-    if valid["unknown"] > 0.005 and not tags:
+    if valid["unknown"] > 0.005:
         watch.note(
             f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
             "out what they stand for; bytes and subwords know every text"

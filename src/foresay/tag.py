@@ -108,11 +108,11 @@ class TagUsing(Measuring):
             found.append(Predicted(words, own, chosen.tolist(), spans, tags.scheme))
         return found
 
-    def _corpus(self, data: Any, split: str, encoding: str | None) -> Tags:
+    def _corpus(self, data: Any, split: str, read: Any) -> Tags:
         """Another file, read as the run's were and held to its tags."""
-        read, tags = self.recipe.data.read, self._task.tags
+        tags = self._task.tags
         assert tags is not None
-        read = replace(read, encoding=encoding or read.encoding, scheme=tags.scheme if not read.rewrite else "auto")
+        read = replace(read, scheme=tags.scheme if not read.rewrite else "auto")
         corpus = Tags(str(data), share=0.0, tags=list(tags.names), read=read)
         corpus.known = True
         return corpus

@@ -233,22 +233,25 @@ class Translating(Measuring):
         split: str = "valid",
         limit: int | None = None,
         encoding: str | None = None,
+        columns: Sequence[str | int] | None = None,
         search: Search | None = None,
         length: int | None = None,
         measures: Sequence[Measure] | None = None,
     ) -> Judged:
         """Perplexity of the targets, and how near to them comes what is written for the sources.
 
-        `data` is a table or two files; of the run's own pairs, `split` is taken. With `limit`, of the first so many.
+        `data` is a table, read from `columns` where these are given, or two files; of the run's own pairs, `split` is
+        taken. With `limit`, of the first so many.
         `measures` are those of the recipe, by default BLEU, chrF and exact match; with none, nothing is written.
         """
         asked = self._task.measures if measures is None else fits(list[Measure], list(measures), "measures")
-        part, whole = self.held_out(data, split, encoding)
+        read = self.reading(encoding, columns)
+        part, whole = self.held_out(data, split, read)
         shards = first_of(whole, limit)
         measured = evaluate(self._task, self.recipe.train.batches, shards)
         if not asked:
             return Judged(measured, None, [])
-        corpus = own_text(self.folder, self.recipe) if data is None else self._corpus(data, split, encoding)
+        corpus = own_text(self.folder, self.recipe) if data is None else self._corpus(data, split, read)
         pairs = list(corpus.rows(part, self.recipe.seed))[: shards.documents]
         self._check_same(pairs, shards, split)
         written = self.translate([source for _, source, _ in pairs], search=search, length=length)
@@ -263,9 +266,8 @@ class Translating(Measuring):
                 "measure on"
             )
 
-    def _corpus(self, data: Any, split: str, encoding: str | None) -> Pairs:
+    def _corpus(self, data: Any, split: str, read: Any) -> Pairs:
         """Other pairs, read as the run's were."""
-        read = replace(self.recipe.data.read, encoding=encoding or self.recipe.data.read.encoding)
         place = data if isinstance(data, str) else list(data)
         return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
 

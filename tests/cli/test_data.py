@@ -63,7 +63,7 @@ def test_every_way_to_give_a_text(call: Commands, text: Path, tmp_path: Path) ->
 def test_mistakes(call: Commands, text: Path, tmp_path: Path) -> None:
     assert "data.train='nowhere.txt' is no file, folder or known text" in call.refused("prepare", "nowhere.txt")
     assert "standard input is empty" in call.refused("prepare", "-")
-    assert "data.encoding='utf9' is no encoding" in call.refused("prepare", text, "--encoding", "utf9")
+    assert "encoding='utf9' is no encoding" in call.refused("prepare", text, "--encoding", "utf9")
     assert "data.colum is no setting" in call.refused("prepare", text, "data.colum=x")
     table = tmp_path / "a.csv"
     table.write_text("a,b\n1,2\n3\n")

@@ -75,6 +75,13 @@ def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
     assert json.loads(done.out)["tokens"] == ["the", "cat"]
 
 
+def test_files_in_another_encoding(call: Commands, tmp_path):
+    (tmp_path / "latin.txt").write_text("the café", "latin-1")
+    assert "say its encoding: --encoding latin-1" in call.refused("embed", "run", tmp_path / "latin.txt")
+    done = call("embed", "run", tmp_path / "latin.txt", "--encoding", "latin-1")
+    assert json.loads(done.out)["text"] == "the café"
+
+
 def test_every_format_holds_the_same(call: Commands, tmp_path):
     whole = torch.cat(expected(), 1)  # (layers, tokens, width)
     for name in ("v.safetensors", "v.npy", "w.json"):

@@ -50,16 +50,79 @@ def test_a_column_of_a_table(bag, call):
     )
 
 
+def test_files_in_another_encoding(tmp_path_factory, call):
+    """What is advised can be done: of tables, of lines, packed or not, and of pipes."""
+    folder = tmp_path_factory.mktemp("accents")
+    (folder / "t.tsv").write_text("text\tlabel\n" + "é\tA\nb\tB\n" * 20, "utf-8")
+    data = {"kind": "labels", "train": str(folder / "t.tsv")}
+    recipe = {"task": "bag-of-words", "tokens": "blanks", "data": data, "train": {"batches": "labels"}}
+    run = start.train(recipe, out=folder / "run", device="cpu", watch=Watch()).folder
+    Path("new.csv").write_text("id,said\n1,é\n2,b\n", "latin-1")
+    advice = "is not UTF-8: byte 0xE9; say its encoding: --encoding latin-1"
+    assert call.refused("predict", run, "new.csv", "--column", "said") == f"new.csv: line 2 {advice}"
+    latin = ("--encoding", "latin-1")
+    assert call("predict", run, "new.csv", "--column", "said", *latin).out == "A\nB\n"
+    Path("new.txt").write_text("é\nb\n", "latin-1")
+    assert call.refused("predict", run, "new.txt") == f"new.txt line 1 {advice}"
+    assert call("predict", run, "new.txt", *latin).out == "A\nB\n"
+    Path("new.jsonl").write_text('{"said": "é"}\n', "utf-16")
+    assert call("predict", run, "new.jsonl", "--column", "said", "--encoding", "utf-16").out == "A\n"
+    piped = "é\n\nb".encode("utf-16")
+    assert call("predict", run, "-", "--encoding", "utf-16", given=piped).out == "A\n\nB\n"
+    assert call("predict", run, "-", "--column", "said", "--format", "csv", *latin, given=b"said\n\xe9\n").out == "A\n"
+    said = call.refused("predict", run, "new.txt", "--encoding", "ascii")
+    assert said == "new.txt is not ascii: byte 0xE9 at offset 0; say its encoding (--encoding latin-1, or another)"
+    assert call.refused("predict", run, "-", "--encoding", "ascii", given=b"\xe9") == (
+        "standard input is not ascii; say its encoding: --encoding NAME"
+    )
+    assert call.refused("predict", run, "é", "--encoding", "utf9").startswith("encoding='utf9' is no encoding; allowed")
+    Path("held.csv").write_text("text,label\né,A\n", "latin-1")
+    assert call.refused("eval", run, "--data", "held.csv") == f"held.csv: line 2 {advice}"
+    assert "accuracy     100.00 %" in call("eval", run, "--data", "held.csv", *latin).out
+
+
+def test_other_columns_of_another_table(bag, call):
+    Path("new.csv").write_text("id,said,kind\n1,a,A\n2,b,B\n3,b,A\n")
+    columns = ("--column", "said", "--column", "kind")
+    assert "accuracy     66.67 %" in call("eval", bag, "--data", "new.csv", *columns).out
+    assert call.refused("eval", bag, "--data", "new.csv") == (
+        "new.csv: line 1 names the columns 'id', 'said', 'kind', and not text (or one of any name) and label; name its "
+        "own, the label's last: --column NAME --column NAME"
+    )
+    Path("bare.csv").write_text("a,A\nb,B\n")
+    assert "texts        2" in call("eval", bag, "--data", "bare.csv", "--column", "1", "--column", "2").out
+    assert call.refused("eval", bag, "--data", "new.csv", "--column", "said") == (
+        "--column said; allowed: two, the text's and the label's, or three, of two texts and the label"
+    )
+    assert "and not said and sort; name its own" in call.refused(
+        "eval", bag, "--data", "new.csv", "--column", "said", "--column", "sort"
+    )
+    assert call.refused("eval", bag, "--column", "a").startswith("--column a without --data; a run's own text is read")
+
+
+def test_other_columns_of_tags(hmm, call):
+    Path("new.conll").write_text("1 a x B-x\n2 b x O\n\n")
+    assert call.refused("eval", hmm, "--data", "new.conll") == (
+        "new.conll has 4 columns at line 1; say which are the word's and the tag's: --column 1 --column 2; -1 is the "
+        "last"
+    )
+    assert "accuracy            100.00 %" in call("eval", hmm, "--data", "new.conll", "--column", 2, "--column", -1).out
+    assert call.refused("eval", hmm, "--data", "new.conll", "--column", "w", "--column", "t") == (
+        "columns w, t; allowed: numbers from 1, the word's and the tag's"
+    )
+
+
 def test_another_table_needs_the_columns_of_training(bag, call):
     """`eval` takes no settings, so none is suggested."""
     Path("bad.csv").write_text("text,lable\na,A\n")
     assert call.refused("eval", bag, "--data", "bad.csv") == (
-        "bad.csv: line 1 names the columns 'text', 'lable'; give a table with those that the run was trained with: "
-        "text (or one of any name) and label"
+        "bad.csv: line 1 names the columns 'text', 'lable', and not text (or one of any name) and label; name its own, "
+        "the label's last: --column NAME --column NAME"
     )
     Path("bad.jsonl").write_text('{"text": "a", "lable": "A"}\n')
     assert call.refused("eval", bag, "--data", "bad.jsonl") == (
-        'bad.jsonl: line 1 has no text and label; allowed: {"text": "...", "label": "..."}, as the run was trained'
+        'bad.jsonl: line 1 has no text and label; allowed: {"text": "...", "label": "..."}, or name others: '
+        "--column one --column other"
     )
     Path("several.jsonl").write_text('{"text": "a", "label": ["A", "B"]}\n')
     assert call.refused("eval", bag, "--data", "several.jsonl") == (
@@ -80,7 +143,9 @@ def test_two_columns_of_a_table(tmp_path, call):
     run: Any = start.train(recipe, out="run", device="cpu", watch=Watch())
     assert run.evaluate().accuracy == 1
     Path("bad.csv").write_text("p,q,z\na,b,B\n")
-    assert call.refused("eval", "run", "--data", "bad.csv").endswith("the run was trained with: p and q and y")
+    assert call.refused("eval", "run", "--data", "bad.csv").endswith(
+        "and not p and q and y; name its own, the label's last: --column NAME --column NAME --column NAME"
+    )
     Path("new.csv").write_text("q,p\nb,a\na,b\n")
     assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
     assert call("predict", "run", "a ||| b").out == "B\n"

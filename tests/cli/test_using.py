@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +42,28 @@ def test_eval_and_score(trained, call):
 )
 def test_eval_refuses(trained, call, words, error):
     assert call.refused("eval", trained, *words).startswith(error)
+
+
+def test_files_in_another_encoding_and_other_columns(trained, call):
+    Path("a.txt").write_bytes("the café\n".encode("latin-1"))
+    assert call.refused("score", trained, "a.txt") == (
+        "a.txt line 1 is not UTF-8: byte 0xE9; say its encoding: --encoding latin-1"
+    )
+    plain = call("score", trained, "the café").out
+    assert call("score", trained, "a.txt", "--encoding", "latin-1").out == plain
+    assert call("score", trained, "-", "--encoding", "latin-1", given="the café\n".encode("latin-1")).out == plain
+    assert call.refused("eval", trained, "--data", "a.txt") == (
+        "a.txt is not UTF-8: byte 0xE9 at offset 7; say its encoding (--encoding latin-1, or another)"
+    )
+    assert call("eval", trained, "--data", "a.txt", "--encoding", "latin-1").code == 0
+    Path("a.csv").write_text("id,body\n1,the cat sees a dog\n")
+    assert call.refused("eval", trained, "--data", "a.csv") == (
+        "a.csv has the columns id, body and none called text; name one: --column ..."
+    )
+    assert call.refused("eval", trained, "--data", "a.csv", "--column", "bodi") == (
+        "a.csv has no column 'bodi'; allowed: id, body; did you mean 'body'?; name its own, one by one: --column NAME"
+    )
+    assert call("eval", trained, "--data", "a.csv", "--column", "body").code == 0
+    assert "2 columns are given; allowed: one" in call.refused(
+        "eval", trained, "--data", "a.csv", "--column", "id", "--column", "body"
+    )

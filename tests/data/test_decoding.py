@@ -97,5 +97,5 @@ def test_every_name_of_utf8_leaves_out_the_mark(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["utf8000", "rot13", "base64"])
 def test_what_is_no_encoding(name):
-    with pytest.raises(UserError, match=f"data.encoding='{name}' is no encoding; allowed: utf-8, latin-1"):
+    with pytest.raises(UserError, match=f"encoding='{name}' is no encoding; allowed: utf-8, latin-1"):
         check_encoding(name)

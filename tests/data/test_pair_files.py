@@ -54,16 +54,14 @@ def test_lines_before_one_that_is_no_text_come_first(block: int, monkeypatch: py
     monkeypatch.setattr(records, "_BLOCK", block)
     lines = text_lines(source("a", b"one\r\ntwo\n\xff\nfour\n"))
     assert [next(lines), next(lines)] == ["one", "two"]
-    with pytest.raises(
-        UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; name its encoding: data.encoding=latin-1"
-    ):
+    with pytest.raises(UserError, match=r"^a: line 3 is not UTF-8: byte 0xFF; say its encoding: --encoding latin-1"):
         next(lines)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_is_told_by_its_mark_and_read_by_its_name(encoding: str) -> None:
     content = "\ufeffone\ntwo\n".encode(encoding)
-    with pytest.raises(UserError, match=r"^a: line 1 is not UTF-8: byte 0xF[EF]; .*: data.encoding=utf-16$"):
+    with pytest.raises(UserError, match=r"^a: line 1 is not UTF-8: byte 0xF[EF]; .*: --encoding utf-16$"):
         list(text_lines(source("a", content)))
     named = Source("a", content=content, read=Reading(format="text", encoding="utf-16"))
     assert list(text_lines(named)) == ["one", "two"]
@@ -108,7 +106,7 @@ def test_columns_by_header_name_and_number() -> None:
         ('{"source": 1, "target": "b"}', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),
         ('["a", "b"]', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),
         ('{"a": "b"}\n{', "jsonl", ["a", "a"], "p.jsonl: line 2 is no JSON"),
-        (b"a\tb\n\xe9\tb\n", "tsv", None, "p.tsv: line 2 is not UTF-8: byte 0xE9; name its encoding"),
+        (b"a\tb\n\xe9\tb\n", "tsv", None, "p.tsv: line 2 is not UTF-8: byte 0xE9; say its encoding"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_line(content: str | bytes, form: str, columns: Any, words: str) -> None:

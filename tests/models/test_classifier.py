@@ -98,4 +98,8 @@ def test_the_last_step_of_both_directions_is_told_of():
     encoder = {"kind": "recurrent", "size": 8, "bidirectional": True}
     assert "pool=ends takes each where it has read all" in build(pool="last", encoder=encoder).notes[0]
     assert not build(pool="last", encoder=encoder | {"bidirectional": False}).notes
+    (beside,) = build(pool="last", encoder=encoder, beside={"kind": "lookup", "size": 2}).notes
+    assert "pool=max, mean or attention reads every step" in beside and "ends" not in beside  # which is refused there
+    (outputs,) = build(pool={"kind": "last", "over": "outputs"}, encoder=encoder).notes
+    assert outputs.endswith("pool=ends, over features, takes each where it has read all")
     assert not build(pool="ends", encoder=encoder).notes

@@ -103,6 +103,35 @@ def test_the_table_shows_every_figure(compared):
             assert figure in line.split()
 
 
+def test_how_far_each_is_behind_the_best(compared):
+    """The whole validation text is measured at a time here, so the difference is that of the figures."""
+    folder, rows, _ = compared
+    best, *others = rows
+    assert best["behind_best_by"] is None and best["behind_best_interval"] is None
+    for row in others:
+        by, (low, high) = row["behind_best_by"], row["behind_best_interval"]
+        assert low < by < high
+    lines = [line for line in (folder / "compare.json").read_text("utf-8").splitlines() if "behind_best_by" in line]
+    assert len(lines) == 3
+
+
+def test_the_difference_is_that_of_the_figures(tmp_path, corpus):
+    files = write(tmp_path, corpus)
+    best, *others = compare(files, ["train.evaluate.tokens=100000"], out=tmp_path / "out", device="cpu", watch=Watch())
+    for row in others:
+        assert row["behind_best_by"] == pytest.approx(row["bits_per_byte"] - best["bits_per_byte"], abs=1e-5)
+        wide = row["behind_best_interval"][1] - row["behind_best_interval"][0]
+        assert 0 < wide < 0.5
+    console = Console(width=120)
+    with console.capture() as said:
+        console.print(table([best, *others]))
+    shown = said.get()
+    assert "behind the best by" in shown
+    for row in others:
+        low, high = row["behind_best_interval"]
+        assert f"{row['behind_best_by']:.3f} ({low:.3f} – {high:.3f})" in shown
+
+
 def test_what_happens_is_told(compared):
     _, _, watch = compared
     told = "\n".join(watch.notes)
@@ -117,7 +146,8 @@ def test_dropped_settings_are_told(tmp_path, corpus):
 
 def test_other_tokens_are_told(tmp_path, corpus):
     watch = Notes()
-    compare(write(tmp_path, corpus, feed="bytes")[1:], ["train.steps=1"], out=tmp_path / "out", watch=watch)
+    rows = compare(write(tmp_path, corpus, feed="bytes")[1:], ["train.steps=1"], out=tmp_path / "out", watch=watch)
+    assert [row["behind_best_by"] for row in rows] == [None, None]  # no token of one is one of the other
     assert any(note.startswith("feed and counts have different tokens") for note in watch.notes)
 
 
@@ -200,6 +230,9 @@ def test_taggers_are_ranked_by_what_they_get_right(tmp_path, spans):
         valid = json.loads((tmp_path / "out" / row["model"] / "results.json").read_text())["valid"]
         assert row[by] == (valid["spans"]["f1"] if spans else valid["accuracy"])
         assert row[f"{by}_interval"][0] <= row[by] <= row[f"{by}_interval"][1]
+    low, high = found[1]["behind_best_interval"]
+    assert low < found[1]["behind_best_by"] < high
+    assert found[1]["behind_best_by"] == pytest.approx(found[0][by] - found[1][by])
     console = Console(width=200)
     with console.capture() as said:
         console.print(table(found))
@@ -214,3 +247,4 @@ def test_classifiers_are_ranked_by_what_they_get_right(tmp_path):
     bag, learnt = {"task": "bag-of-words"}, {"task": "classifier", **SMALL}
     found = rows_of("labels", tmp_path, bag, learnt, str(tmp_path / "l.tsv"))
     assert found[0]["accuracy"] >= found[1]["accuracy"] and all("macro_f1" in row for row in found)
+    assert found[1]["behind_best_by"] == pytest.approx(found[0]["accuracy"] - found[1]["accuracy"])

@@ -97,6 +97,63 @@ def test_of_an_encoder_by_a_small_change(folder):
     assert found.label == answer
 
 
+def bag(folder: Path, table: str, **settings: Any) -> Any:
+    recipe = {"task": "bag-of-words", "tokens": "blanks", "data": {"kind": "labels", "train": str(folder / table)}}
+    recipe |= {"train": {"batches": "labels"}}
+    out = folder / f"bag-{table}-{'-'.join(settings)}"
+    return start.train(recipe | settings, out=out, device="cpu", watch=Watch())
+
+
+@pytest.mark.parametrize("counts", ["binary", "all"])
+def test_of_a_bag_of_words_the_shares_are_all_there_is(folder, counts):
+    """s = x (w_good - w_bad) + b exactly: a word that counts once shares its weight among the places it stands in."""
+    run = bag(folder, "two.tsv", counts=counts, **({"weights": "balanced"} if counts == "all" else {}))
+    found = moved_by(run, "a c zebu c", "good")
+    a, c, unknown = (run.tokens.encode(word)[0] for word in ("a", "c", "zebu"))
+    w = (run.model.weight[:, 1] - run.model.weight[:, 0]).detach()
+    places = 2 if counts == "binary" else 1
+    wanted = [w[a], w[c] / places, w[unknown], w[c] / places]
+    assert found.shares == pytest.approx([float(one) for one in wanted], rel=1e-5)
+    odds = math.log(found.probability / (1 - found.probability))
+    assert sum(found.shares) + float((run.model.bias[1] - run.model.bias[0]).detach()) == pytest.approx(odds, rel=1e-4)
+    assert (found.tokens, found.by) == (["a", "c", "zebu", "c"], "weight × count") and found.shares[1] > 0
+
+
+def test_of_a_bag_of_words_with_three_labels_by_a_small_change(folder):
+    run = bag(folder, "three.tsv")
+    found = moved_by(run, "a b")
+    z, at = run.model.scores(run.batch_of("a b"))[0].detach().double(), run.model.labels.names.index(found.label)
+
+    def odds(scores: torch.Tensor) -> float:
+        p = float(scores.softmax(0)[at])
+        return math.log(p / (1 - p))
+
+    for word, share in zip(found.tokens, found.shares, strict=True):
+        step = 0.001 * run.model.weight[run.tokens.encode(word)[0]].detach().double()
+        assert (odds(z + step) - odds(z - step)) / 0.002 == pytest.approx(share, rel=1e-4)
+
+
+def test_of_a_bag_of_words_with_several_labels_each_has_its_own(folder):
+    (folder / "several.tsv").write_text("text\tlabel\n" + "a b\tx|y\nb c c\ty\na\tx\n" * 9)
+    data = {"kind": "labels", "train": str(folder / "several.tsv"), "several": True}
+    run = bag(folder, "several.tsv", data=data)
+    found = moved_by(run, "a b", "x")
+    at = run.model.labels.names.index("x")
+    wanted = [float(run.model.weight[run.tokens.encode(word)[0], at].detach()) for word in "ab"]
+    assert found.shares == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_bag_of_words_on_the_command_line(folder, call):
+    run = bag(folder, "two.tsv", strength=2.0).folder
+    done = call("look", run, "--text", "a c", "--out", "bag.svg")
+    assert [line.split("\t")[0] for line in done.out.splitlines()] == ["a", "c"]
+    assert "bag.svg is written: " in done.error and Path("bag.svg").is_file()
+    assert call("look", run, "--text", "a c", "--out", "bag.html").code == 0
+    assert "orange ones against it: weight × count." in Path("bag.html").read_text("utf-8")
+    told = json.loads(call("look", run, "--text", "a c", "--json").out)
+    assert list(told) == ["label", "probability", "tokens", "shares"]
+
+
 def test_a_page_has_every_word_and_nothing_of_its_own():
     told = page(Moved(["good", "<b>"], [0.5, -0.25], "x&y", 0.875))
     assert "x&amp;y: 87.5 %" in told and "&lt;b&gt;" in told and "<b>" not in told
@@ -119,5 +176,5 @@ def test_on_the_command_line(folder, call):
 
 
 def test_another_run_is_refused(trained):
-    with pytest.raises(UserError, match="is no neural classifier; allowed: a run of task classifier"):
+    with pytest.raises(UserError, match="is no classifier; allowed: a run of task classifier or bag-of-words"):
         moved_by(load(trained, "cpu"), "a")

@@ -208,6 +208,13 @@ def test_command(tmp_path: Path, monkeypatch, call):
     assert said[2].split() == ["0", "0.0", "%", "0.0", "%", "-", "1.000"]
     told = json.loads(call("senses", "run", "two.tsv", "--least", "1", "--json").out)
     assert told["layers"][0]["same"] is None and told["layers"][0]["by_word"] == {"a": 0}
+    Path("utf-16.tsv").write_text(Path("tags.tsv").read_text("utf-8"), "utf-16")
+    assert call.refused("senses", "run", "utf-16.tsv").endswith("say its encoding: --encoding utf-16")
+    there = ("--tags", "N,V", "--json")
+    assert (
+        call("senses", "run", "utf-16.tsv", "--encoding", "utf-16", *there).out
+        == call("senses", "run", "tags.tsv", *there).out
+    )
     blanks = call("senses", "run", "tags.tsv", "--tags", " N, V")
     assert blanks.out == call("senses", "run", "tags.tsv", "--tags", "N,V").out and blanks.code == 0
 

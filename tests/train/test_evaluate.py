@@ -19,7 +19,7 @@ from foresay.models.ngram import Ngram
 from foresay.models.task import Task
 from foresay.text.characters import Characters
 from foresay.text.tokens import START, STOP, UNK
-from foresay.train.evaluate import Measured, _interval, evaluate
+from foresay.train.evaluate import Measured, _interval, evaluate, perplexity, told
 from tests.train.made import model_for, prepared_text
 
 LINES = ["the café is old.", "a cat", "où est le chat ?", "it sees the small red house, and then", "é"]
@@ -198,3 +198,13 @@ def test_the_interval_leaves_no_piece_out() -> None:
     sums = np.concatenate([np.full(350, 1.0), np.full(349, 9.0)])
     low, high = _interval(sums, np.ones(699))
     assert low < sums.mean() < high and high - low < 2
+
+
+def test_figures_of_what_diverged_are_told_in_few_digits():
+    assert (told(1.23456, 4), told(12345.678, 2), told(math.nan, 4), told(math.inf, 2)) == (
+        "1.2346",
+        "12345.68",
+        "nan",
+        "inf",
+    )
+    assert told(perplexity(9e30), 2) == "1.01e+304"

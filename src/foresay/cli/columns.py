@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from foresay.cli.lines import Pipe, placed_lines
+from foresay.data.advice import as_options
 from foresay.data.pair_files import place_of, table_rows
 from foresay.data.records import no_json
 from foresay.data.source import Reading, Source, format_of
@@ -17,7 +18,12 @@ FORMATS = ("csv", "tsv", "jsonl")
 
 
 def column_texts(
-    files: Sequence[str], columns: Sequence[str], form: str | None = None, between: str = "", pipe: Pipe | None = None
+    files: Sequence[str],
+    columns: Sequence[str],
+    form: str | None = None,
+    between: str = "",
+    pipe: Pipe | None = None,
+    encoding: str = "utf-8",
 ) -> Iterator[tuple[str, str]]:
     """The texts of columns, named or numbered from 1, with where each stands; `form` says what a pipe holds.
 
@@ -32,13 +38,17 @@ def column_texts(
             raise UserError(f"--column {columns[0]}, but {name} is no table by its name (.csv, .tsv, .jsonl); {remedy}")
         if name != "-" and not Path(name).is_file():
             raise UserError(f"{name} is no file; give a table, or - for a pipe")
-        for place, texts in _objects(name, columns, pipe) if kind == "jsonl" else _rows(name, columns, kind):
-            yield place, f" {between} ".join(texts) if all(map(str.strip, texts)) else ""
+        found = _objects(name, columns, pipe, encoding) if kind == "jsonl" else _rows(name, columns, kind, encoding)
+        try:
+            for place, texts in found:
+                yield place, f" {between} ".join(texts) if all(map(str.strip, texts)) else ""
+        except UserError as error:
+            raise UserError(as_options(str(error))) from None
 
 
-def _objects(name: str, columns: Sequence[str], pipe: Pipe | None) -> Iterator[tuple[str, list[str]]]:
+def _objects(name: str, columns: Sequence[str], pipe: Pipe | None, encoding: str) -> Iterator[tuple[str, list[str]]]:
     """Line by line, so that a pipe is answered as it comes; blank lines are passed over, null is an empty text."""
-    for place, line in placed_lines([name], pipe):
+    for place, line in placed_lines([name], pipe, encoding):
         if not line.strip():
             continue
         try:
@@ -51,8 +61,8 @@ def _objects(name: str, columns: Sequence[str], pipe: Pipe | None) -> Iterator[t
         yield str(place), [found[column] or "" for column in columns]
 
 
-def _rows(name: str, columns: Sequence[str], kind: str) -> Iterator[tuple[str, list[str]]]:
-    read = Reading(format="csv" if kind == "csv" else "tsv")
+def _rows(name: str, columns: Sequence[str], kind: str, encoding: str) -> Iterator[tuple[str, list[str]]]:
+    read = Reading(format="csv" if kind == "csv" else "tsv", encoding=encoding)
     if name == "-":
         source = Source("standard input", content=sys.stdin.buffer.read(), read=read)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
+from foresay.cli.app import Device, Encoding, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
 from foresay.errors import UserError
 
@@ -28,6 +28,7 @@ def embed(
     ],
     out: Annotated[Path | None, typer.Option(help="A .safetensors, .npy or .json file; by default JSON lines.")] = None,
     layer: Annotated[int | None, typer.Option(help="One layer alone; 0 is the word's own vector, twice.")] = None,
+    encoding: Encoding = None,
     force: Force = False,
     device: Device = None,
     trust: Trust = False,
@@ -48,8 +49,8 @@ def embed(
         task = loaded.recipe.task.part_name
         raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
     found: list[Embedded] = []
-    pipe = Pipe()
-    for block in blocks(begun(placed_lines(texts, pipe), texts, "embed"), pipe):
+    pipe = Pipe(encoding)
+    for block in blocks(begun(placed_lines(texts, pipe, encoding or "utf-8"), texts, "embed"), pipe):
         some = [_chosen(one, layer) for one in _embedded(loaded, block)]
         if out is not None:
             found += some

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections import deque
@@ -21,9 +22,13 @@ Placed = tuple[str | None, str]  # where a line stands, and the line
 
 
 class Pipe:
-    """The lines of standard input, each as soon as it is there; `waits` where the next one is not."""
+    """The lines of standard input, each as soon as it is there; `waits` where the next one is not.
 
-    def __init__(self) -> None:
+    In UTF-8, whatever `encoding` they come in.
+    """
+
+    def __init__(self, encoding: str | None = None) -> None:
+        self.recoded = Recoded(encoding)
         self.held: deque[bytes] = deque()
         self.reads = False
 
@@ -37,7 +42,7 @@ class Pipe:
         begun: list[bytes] = []  # a line whose end has not come
         self.reads = True
         while content := file.read1(AT_ONCE):  # what is there, and only where nothing is, what comes next
-            *whole, rest = content.split(b"\n")
+            *whole, rest = self.recoded(content).split(b"\n")
             if whole:
                 whole[0] = b"".join([*begun, whole[0]])
                 begun = []
@@ -45,9 +50,29 @@ class Pipe:
             self.held.extend(whole)
             while self.held:
                 yield self.held.popleft()
+        begun.append(self.recoded(b"", end=True))
         if any(begun):
             yield b"".join(begun)
         self.reads = False
+
+
+class Recoded:
+    """Pieces of a text in any encoding -> the same in UTF-8."""
+
+    def __init__(self, encoding: str | None) -> None:
+        from foresay.data.decoding import check_encoding
+
+        self.encoding = check_encoding(encoding or "utf-8")
+        plain = self.encoding == "utf-8"  # what is none is told with its line
+        self.decoder = None if plain else codecs.getincrementaldecoder(self.encoding)()
+
+    def __call__(self, content: bytes, *, end: bool = False) -> bytes:
+        if self.decoder is None:
+            return content
+        try:
+            return self.decoder.decode(content, end).encode("utf-8", "replace")
+        except UnicodeError:
+            raise UserError(f"{PIPED} is not {self.encoding}; say its encoding: --encoding NAME") from None
 
 
 def read_lines(texts: Iterable[str]) -> Iterator[str]:
@@ -55,13 +80,17 @@ def read_lines(texts: Iterable[str]) -> Iterator[str]:
     return (line for _, line in placed_lines(texts))
 
 
-def placed_lines(texts: Iterable[str], pipe: Pipe | None = None) -> Iterator[Placed]:
-    """The same, each with where it stands: `FILE line 3`; None for a text itself."""
+def placed_lines(texts: Iterable[str], pipe: Pipe | None = None, encoding: str | None = None) -> Iterator[Placed]:
+    """The same, each with where it stands: `FILE line 3`; None for a text itself.
+
+    A command that has the option gives the `encoding` of its files, utf-8 where none is said; a pipe has its own.
+    """
+    option = encoding is not None
     for text in texts:
         if text == "-":
-            yield from _numbered(pipe or Pipe(), PIPED)
+            yield from _numbered(pipe or Pipe(encoding), PIPED, option)
         elif os.path.isfile(text):  # noqa: PTH113 - no error for a text too long to be a name
-            yield from _numbered(file_lines(text), text)
+            yield from _numbered(file_lines(text, encoding), text, option)
         elif is_path(text):
             raise UserError(f"{text} is no file; give a file of lines, - for a pipe, or the text itself")
         else:
@@ -122,38 +151,49 @@ def holds(name: str) -> tuple[Literal["lines", "table", "tags", "else"], str]:
     return ("tags" if end in ENDINGS else "lines"), end
 
 
-def file_lines(name: str) -> Iterator[bytes]:
-    """The lines of a file, unpacked where it is packed, as training reads it."""
-    from foresay.data.compressed import Damaged, packing, unpacked
+def file_lines(name: str, encoding: str | None = None) -> Iterator[bytes]:
+    """The lines of a file in UTF-8, unpacked where it is packed, as training reads it."""
+    from foresay.data.advice import as_options
+    from foresay.data.compressed import Damaged, NotText, packing, unpacked
+    from foresay.data.decoding import Decoded, check_encoding
     from foresay.data.records import lines_of as split
 
     path = Path(name)
     with path.open("rb") as raw:
         try:
-            yield from split(unpacked(raw, packing(path)))
-        except Damaged as error:
-            raise UserError(f"{name} {error}") from None
+            file = unpacked(raw, packing(path))
+            plain = check_encoding(encoding or "utf-8") == "utf-8"
+            yield from split(file if plain else Decoded(file, encoding or "", replace=False))
+        except (Damaged, NotText) as error:
+            raise UserError(as_options(f"{name} {error}")) from None
 
 
-def _numbered(found: Iterable[bytes], name: str) -> Iterator[tuple[str, str]]:
-    return ((f"{name} line {number}", line) for number, line in enumerate(lines_of(found, name), 1))
+def _numbered(found: Iterable[bytes], name: str, option: bool) -> Iterator[tuple[str, str]]:
+    lines = lines_of(found, name, option=option)
+    return ((f"{name} line {number}", line) for number, line in enumerate(lines, 1))
 
 
-def lines_of(found: Iterable[bytes], name: str) -> Iterator[str]:
-    """Lines as text, without a byte order mark and what ends them."""
+def lines_of(found: Iterable[bytes], name: str, *, option: bool = False) -> Iterator[str]:
+    """Lines as text, without a byte order mark and what ends them; `option` says whether there is an --encoding."""
     for number, content in enumerate(found, 1):
         try:
             line = content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise UserError(
-                f"{name} line {number} is not UTF-8: byte 0x{content[error.start]:02X}; convert it, as with "
-                f"{conversion(content if number == 1 else b'')}"
-            ) from None
+            first = content if number == 1 else b""
+            how = (
+                f"say its encoding: --encoding {named(first)}" if option else f"convert it, as with {conversion(first)}"
+            )
+            raise UserError(f"{name} line {number} is not UTF-8: byte 0x{content[error.start]:02X}; {how}") from None
         yield (line.removeprefix("\ufeff") if number == 1 else line).removesuffix("\r")
+
+
+def named(first: bytes) -> str:
+    """The encoding of what begins with these bytes, or else the likeliest one."""
+    from foresay.data.decoding import marked
+
+    return marked(first) or "latin-1"
 
 
 def conversion(first: bytes) -> str:
     """The command that makes UTF-8 of what begins with these bytes."""
-    from foresay.data.decoding import marked
-
-    return f"iconv -f {marked(first) or 'latin1'} -t utf-8"
+    return f"iconv -f {named(first).replace('latin-1', 'latin1')} -t utf-8"

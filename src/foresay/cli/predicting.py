@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, show, show_json
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, show, show_json
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
 from foresay.errors import TextError, UserError
 
@@ -36,6 +36,7 @@ def predict(
     form: Annotated[
         str | None, typer.Option("--format", help="With --column: csv, tsv or jsonl, else by name.")
     ] = None,
+    encoding: Encoding = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
@@ -52,14 +53,14 @@ def predict(
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
     if form is not None and not column:
         raise UserError(f"--format {form} without --column; name the column that holds the texts")
-    pipe = Pipe()
+    pipe = Pipe(encoding)
     if not column:
         _check_lines(run, texts, tags=not labels)
-        found: Iterator[Placed] = placed_lines(texts, pipe)
+        found: Iterator[Placed] = placed_lines(texts, pipe, encoding or "utf-8")
     else:
         from foresay.cli.columns import column_texts
 
-        found = column_texts(texts, column, form, _between(loaded, column), pipe)
+        found = column_texts(texts, column, form, _between(loaded, column), pipe, encoding or "utf-8")
     how = {} if labels else {"blanks": blanks}
     for block in blocks(begun(found, texts, "predict"), pipe):
         answers = _predicted(loaded, [one for one in block if one[1].strip()], how)

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
+from foresay.cli.app import (
+    Device,
+    Encoding,
+    Force,
+    Json,
+    RunArgument,
+    Trust,
+    app,
+    check_free,
+    load_run,
+    say,
+    show,
+    show_json,
+)
 from foresay.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -30,6 +43,7 @@ def senses(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="One word's occurrences in the plane, .png or .svg.")
     ] = None,
+    encoding: Encoding = None,
     force: Force = False,
     as_json: Json = False,
     device: Device = None,
@@ -50,7 +64,7 @@ def senses(
     from foresay.study.senses import senses as look
 
     asked = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
-    found = look(loaded, _sentences(data, places), tags=asked, least=least)
+    found = look(loaded, _sentences(data, places, encoding), tags=asked, least=least)
     if picture is not None:
         from foresay.study.senses_picture import draw_senses
 
@@ -69,7 +83,7 @@ def senses(
         show(f"{number:<8}{one.nearest:>14.1f} %{one.chance:>10.1f} %{same:>16}{one.other:>9.3f}")
 
 
-def _sentences(data: str, columns: list[int] | None) -> list[Tagged]:
+def _sentences(data: str, columns: list[int] | None, encoding: str | None) -> list[Tagged]:
     """Those of a file; of a known set, those that no model learnt from."""
     from foresay.data import builtin
     from foresay.data.tags import TagReading, Tags
@@ -78,7 +92,7 @@ def _sentences(data: str, columns: list[int] | None) -> list[Tagged]:
         known = builtin.tag_sets()
         raise UserError(f"{data} is no file; allowed: a file of columns, or {', '.join(known)}{nearest(data, known)}")
     try:
-        parts = Tags(data, read=TagReading(columns=columns)).find(1)
+        parts = Tags(data, read=TagReading(columns=columns, encoding=encoding or "utf-8")).find(1)
         return [one for name, text in parts.items() if name != "train" or len(parts) == 1 for one in text]
     except UserError as error:  # the setting of a recipe is an option here
         raise UserError(re.sub(r"data\.columns=\[(\S+), (\S+)\]", r"--columns \1,\2", str(error))) from None

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from foresay.train.overlap import Overlap
 
 
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME|NUMBER", help="With --data: its columns, as of training; once for each."),
+]
+
+
 @app.command("eval")
 def evaluate(
     run: RunArgument,
@@ -39,6 +45,7 @@ def evaluate(
     ] = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
     encoding: Encoding = None,
+    column: Columns = None,
     rows: Annotated[
         int | None, typer.Option(help="Rows that a stream is read in; 1: one state through it all.")
     ] = None,
@@ -66,8 +73,7 @@ def evaluate(
     if picture is not None:
         _check_picture(picture, force)
     loaded = load_run(run, device, trust)
-    if encoding is not None and data is None:
-        raise UserError(f"--encoding {encoding} without --data; a run's own text is read as it was for training")
+    read = _read_as(data, encoding, column)
     of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
     labels = loaded.model.reads == "labels"
     if picture is not None:
@@ -75,14 +81,14 @@ def evaluate(
     if loaded.model.conditional:
         if rows is not None:
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
-        judge_and_show(loaded, data, split, encoding, of_pairs, as_json=as_json)
+        judge_and_show(loaded, data, split, read, of_pairs, as_json=as_json)
         return
     given = next((name for name, value in of_pairs.items() if value is not None), None)
     if given is not None:
         raise UserError(f"--{given} is for runs that write from a source; {run} does not: leave it out")
     if data is not None and len(data) > 1:
         raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
-    measured: Any = loaded.evaluate(data[0] if data else None, split=split, encoding=encoding, rows=rows)
+    measured: Any = loaded.evaluate(data[0] if data else None, split=split, rows=rows, **read)
     if loaded.model.reads in ("tags", "labels"):
         from foresay.cli.predicting import show_labelled, show_tagged
 
@@ -91,6 +97,19 @@ def evaluate(
         show_json(measured.as_dict())
     else:
         show_measured(measured)
+
+
+def _read_as(data: list[str] | None, encoding: str | None, columns: list[str] | None) -> dict[str, Any]:
+    """How other data is read; the run's own is read as it was."""
+    given = f"--encoding {encoding}" if encoding is not None else f"--column {columns[0]}" if columns else None
+    if given is not None and data is None:
+        raise UserError(f"{given} without --data; a run's own text is read as it was for training")
+    return {"encoding": encoding, "columns": [_numbered(column) for column in columns] if columns else None}
+
+
+def _numbered(column: str) -> str | int:
+    """A column by its name, or by its number; -1 is the last."""
+    return int(column) if column.removeprefix("-").isdecimal() else column
 
 
 def _check_picture(picture: Path, force: bool) -> None:
@@ -109,7 +128,7 @@ def _check_labels(run: Path, model: Any) -> None:
 
 
 def judge_and_show(
-    run: Any, data: list[str] | None, split: str, encoding: str | None, how: dict[str, Any], *, as_json: bool
+    run: Any, data: list[str] | None, split: str, read: dict[str, Any], how: dict[str, Any], *, as_json: bool
 ) -> None:
     """What a run that writes from a source is worth, on its own pairs or on others."""
     from foresay.parts import make
@@ -118,9 +137,7 @@ def judge_and_show(
     search = make("search", {"kind": "beam", "width": how["beam"] or 5, "alpha": alpha})
     place, more = data[0] if data and len(data) == 1 else data, {"length": how["length"], "limit": how["limit"]}
     with told():
-        judged = run.judge(
-            place, split=split, encoding=encoding, search=search, measures=how["measure"] or None, **more
-        )
+        judged = run.judge(place, split=split, **read, search=search, measures=how["measure"] or None, **more)
     if as_json:
         show_json(judged.as_dict())
         return
@@ -171,6 +188,7 @@ def score(
         list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
     ],
     tokens: Annotated[bool, typer.Option("--tokens", help="Each token's share too.")] = False,
+    encoding: Encoding = None,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
@@ -179,7 +197,7 @@ def score(
     loaded = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
         say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
-    for place, line in placed_lines(texts):
+    for place, line in placed_lines(texts, encoding=encoding or "utf-8"):
         with told():
             scored = loaded.score(sides(line, place) if loaded.model.conditional else line)[0]  # pyright: ignore[reportArgumentType]
         if as_json:

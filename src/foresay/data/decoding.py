@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 
+from foresay.data.advice import OR_REPLACE
 from foresay.data.compressed import Buffered, NotText, Readable
 from foresay.errors import UserError
 
@@ -28,7 +29,7 @@ def check_encoding(name: str) -> str:
         found = None
     if found is None or not found._is_text_encoding:
         raise UserError(
-            f"data.encoding={name!r} is no encoding; allowed: utf-8, latin-1, cp1252, gb18030, shift-jis or another of "
+            f"encoding={name!r} is no encoding; allowed: utf-8, latin-1, cp1252, gb18030, shift-jis or another of "
             "Python's"
         )
     return found.name
@@ -80,8 +81,8 @@ def not_text(byte: int, offset: int, encoding: str = "utf-8") -> str:
     """What is said of a byte that does not belong."""
     name = {"utf-8": "UTF-8"}.get(encoding, encoding)
     return (
-        f"is not {name}: byte 0x{byte:02X} at offset {offset}; say its encoding (--encoding latin-1, or another), or "
-        "take data.errors=replace, which counts what it replaces"
+        f"is not {name}: byte 0x{byte:02X} at offset {offset}; say its encoding (--encoding latin-1, or another)"
+        f"{OR_REPLACE}"
     )
 
 

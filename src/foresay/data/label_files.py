@@ -37,7 +37,7 @@ class LabelText:
     separator: str = "|"
     between: str = "|||"  # two texts
     without: Sequence[str] = ()  # labels
-    trained: bool = False  # read for a run, as its own table was: no setting can be given
+    trained: bool = False  # read for a run, as its own table was
 
     def __iter__(self) -> Iterator[Labelled]:
         for line, texts, given in self._read():
@@ -90,9 +90,10 @@ class LabelText:
     def _other_columns(self, where: str, given: Sequence[str]) -> str:
         """What is said of a table that is not as the run's own."""
         needed = " and ".join(map(str, self.columns)) if self.columns else f"{TEXT} (or one of any name) and {LABEL}"
+        names = ", ".join(["NAME"] * len(self.columns or (TEXT, LABEL)))
         return (
-            f"{where} names the columns {', '.join(map(repr, given[:6]))}; give a table with those that the run was "
-            f"trained with: {needed}"
+            f"{where} names the columns {', '.join(map(repr, given[:6]))}, and not {needed}; name its own, the label's "
+            f"last: data.columns=[{names}]"
         )
 
     def _objects(self, file: Source) -> Iterator[tuple[int, tuple[str, ...], Any]]:
@@ -101,9 +102,9 @@ class LabelText:
             texts = tuple(found.get(name) for name in names) if isinstance(found, dict) else (None,)
             if not all(isinstance(text, str) for text in texts) or label not in found:
                 allowed = ", ".join(f'"{name}": "..."' for name in (*names, label))
-                others = ", as the run was trained" if self.trained else ", or name others: data.columns=[one, other]"
                 raise UserError(
-                    f"{file.name}: line {line} has no {' and '.join((*names, label))}; allowed: {{{allowed}}}{others}"
+                    f"{file.name}: line {line} has no {' and '.join((*names, label))}; allowed: {{{allowed}}}, or "
+                    "name others: data.columns=[one, other]"
                 )
             yield line, tuple(map(str, texts)), found[label]
 

@@ -91,8 +91,7 @@ def text_lines(source: Source) -> Iterator[str]:
     except UnicodeDecodeError as error:
         byte, encoding = error.object[error.start], (None if line else marked(error.object)) or "latin-1"
         raise UserError(
-            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; name its encoding: "
-            f"data.encoding={encoding}"
+            f"{source.name}: line {line + 1} is not UTF-8: byte 0x{byte:02X}; say its encoding: --encoding {encoding}"
         ) from None
     except (NotText, Damaged) as error:
         raise UserError(f"{source.name} {error}") from None

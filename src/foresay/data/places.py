@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def sources_of(setting: str, place: Place, read: Reading) -> list[Source]:
         return [Source(name, hub=name, read=read)]
     path = Path(place).expanduser()
     if path.is_dir():
+        _check_no_run(setting, path)
         files = saved_files(path)
         return [Source(str(file), file, read=read) for file in (walk(path) if files is None else files)]
     if path.is_file():
@@ -75,6 +77,15 @@ def sources_of(setting: str, place: Place, read: Reading) -> list[Source]:
     if not found:
         raise UserError(f"{setting}={name!r} matches no file; check the pattern (** goes into folders)")
     return [Source(str(file), file, read=read) for file in found]
+
+
+def _check_no_run(setting: str, path: Path) -> None:
+    if (path / "recipe.yaml").is_file() and (path / "config.json").is_file():
+        folder, recipe = shlex.quote(str(path)), shlex.quote(str(path / "recipe.yaml"))
+        raise UserError(
+            f"{setting}={str(path)!r} is the folder of a run, no text; to go on with it: foresay train --resume "
+            f"{folder}, to train anew by its recipe: foresay train {recipe}"
+        )
 
 
 def _matching(pattern: str) -> list[Path] | None:

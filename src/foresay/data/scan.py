@@ -14,6 +14,7 @@ import numpy as np
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.decoding import binary, not_text
+from foresay.data.no_corpus import check_corpus
 from foresay.data.source import BLOCK, Source, Stream
 
 
@@ -40,6 +41,7 @@ def scan(source: Source, on_share: Callable[[float], None] | None = None, block:
     """Reads a source whole; stops at the first thing that is no text."""
     scanned = _Scan(source.has_records)
     try:
+        check_corpus(source)
         with source.open() as stream:
             while content := stream.read(block):
                 scanned.add(content)

@@ -19,7 +19,7 @@ from foresay.data.scan import Facts, scan
 from foresay.data.source import Source
 
 _SETTLED = 2  # seconds
-FORMAT = 2  # of the notes
+FORMAT = 3  # of the notes
 
 
 class Scans:
@@ -53,7 +53,7 @@ def _name(source: Source) -> str:
     stat = source.path.stat()
     read = source.read
     about = [str(source.path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino, FORMAT]
-    about += [source.format, read.column, read.encoding, read.errors]
+    about += [source.format, read.format, read.column, read.encoding, read.errors]
     return hashlib.sha256(json.dumps(about).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

@@ -89,9 +89,15 @@ class Classifier(Labelling):
             self.register_buffer("temperature", torch.ones(()))
         if self.pool.part_name == "last" and self.encoder is not None and self.encoder.halves:
             self.notes = [
-                "warning: pool=last: the direction that reads backwards has read one word there; pool=ends takes each "
-                "where it has read all"
+                f"warning: pool=last: the direction that reads backwards has read one word there; {self._instead()}"
             ]
+
+    def _instead(self) -> str:
+        """What to take in place of the last step of both directions, among what is allowed here."""
+        if self.beside is not None:
+            return "pool=max, mean or attention reads every step"
+        ends = "pool=ends" if self.pool.over == "features" else "pool=ends, over features,"
+        return f"{ends} takes each where it has read all"
 
     def restore(self, tensors: dict[str, Tensor], source: str = "the checkpoint") -> None:
         """Takes over what `tensors` gave; runs from before there was a temperature have none."""

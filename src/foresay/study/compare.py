@@ -2,7 +2,8 @@
 
 Each model is trained in turn into `OUT/NAME`. The time, when one is given, is shared out equally, so that the table
 answers: what do I get for the same minutes? Models of a text are ranked by bits per byte, of labels by accuracy, of
-tags by the F1 of their spans or, where they write none, by accuracy: on the validation part.
+tags by the F1 of their spans or, where they write none, by accuracy: on the validation part. How far each is behind the
+best is told with an interval of the difference, piece by piece on the same text (paired.py).
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from foresay import start
 from foresay.checks import check
 from foresay.errors import UserError
 from foresay.loading import pick_device
+from foresay.study.paired import Pieces, behind, pieces_of
+from foresay.train.diverged import Diverged
 from foresay.train.folder import next_free
-from foresay.train.progress import Metrics, Watch, watch_for
+from foresay.train.progress import Metrics, Watch, watch_for, without_nan
 from foresay.train.report import draw_curves, read_results
 
 BY = {"bits_per_byte": "bits per byte", "f1": "F1 of spans", "accuracy": "accuracy"}  # the first there is ranks
@@ -52,16 +55,36 @@ def compare(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists; allowed: a new folder: give another --out")
     share = None if minutes is None else minutes / len(raws)
-    rows = []
-    for name, raw in raws.items():
-        watch.note(f"{name} ({len(rows) + 1} of {len(raws)})")
-        start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
+    rows: list[dict[str, Any]] = []
+    pieces: dict[str, Pieces] = {}
+    for number, (name, raw) in enumerate(raws.items(), 1):
+        watch.note(f"{name} ({number} of {len(raws)})")
+        try:
+            run = start.train(raw, out=folder / name, minutes=share, device=device, watch=watch)
+        except Diverged as error:  # the others are worth as much without it
+            if not rows and number == len(raws):
+                raise
+            watch.note(f"warning: {name} is left out: {error}")
+            continue
         rows.append({"model": name} | _figures(folder / name))
+        pieces[name] = pieces_of(run)
+        del run  # the next one needs its memory
     by = next(measure for measure in BY if measure in rows[0])
     rows.sort(key=lambda row: row[by] if by == "bits_per_byte" else -row[by])
+    if len(rows) > 1:
+        _put_behind(rows, pieces)
     plot(folder, [row["model"] for row in rows], by)
-    (folder / "compare.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    (folder / "compare.json").write_text(json.dumps(without_nan(rows), indent=1) + "\n", "utf-8")
     return rows
+
+
+def _put_behind(rows: list[dict[str, Any]], pieces: dict[str, Pieces]) -> None:
+    """How far each is behind the first, which is the best; none where its text was cut into other tokens."""
+    best = pieces[rows[0]["model"]]
+    for row in rows:
+        own = pieces[row["model"]]
+        found = behind(best, own) if own is not best and own.of == best.of else (None, None)
+        row |= {"behind_best_by": found[0], "behind_best_interval": found[1] and list(found[1])}
 
 
 def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> dict[str, Any]:
@@ -165,6 +188,16 @@ COLUMNS: list[tuple[str, str, Callable[[Any], str]]] = [
 ]
 
 
+def _behind(row: dict[str, Any]) -> str:
+    """How far a row is behind the best, and between which two; of shares in points of a hundred."""
+    by, interval = row["behind_best_by"], row["behind_best_interval"]
+    if interval is None:
+        return "" if by is None else f"{by:.3f}"
+    scale, digits = (1, 3) if "bits_per_byte" in row else (100, 2)
+    found, low, high = (f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in (by, *interval))  # no -0.00
+    return f"{found} ({low} – {high})"
+
+
 def table(rows: Sequence[dict[str, Any]]) -> Any:
     """The rows as a rich table."""
     from rich.table import Table
@@ -174,6 +207,9 @@ def table(rows: Sequence[dict[str, Any]]) -> Any:
     columns = [column for column in COLUMNS if column[1] in rows[0]]
     for head, _, _ in columns:
         grid.add_column(head, justify="right")
+    if "behind_best_by" in rows[0]:
+        grid.add_column("behind the best by", justify="right")
     for row in rows:
-        grid.add_row(row["model"], *(shown(row[name]) for _, name, shown in columns))
+        more = [_behind(row)] if "behind_best_by" in row else []
+        grid.add_row(row["model"], *(shown(row[name]) for _, name, shown in columns), *more)
     return grid

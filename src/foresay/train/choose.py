@@ -60,7 +60,7 @@ def choose_for(source: Text, words: Sequence[str], device: str, minutes: float) 
     except UserError:  # a name that is neither a text nor a recipe may be a misspelt recipe
         name = place if isinstance(place, str) else ""
         close = nearest(name, recipes.built_in())
-        if not close or Path(name).suffix:
+        if not close or Path(name).suffix or Path(name).exists():
             raise
         known = ", ".join(recipes.built_in())
         raise UserError(f"{name!r} is no text and no recipe; recipes: {known}{close}") from None

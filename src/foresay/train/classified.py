@@ -23,6 +23,7 @@ from torch import Tensor
 from foresay.data.batches import Batches
 from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling
+from foresay.train.evaluate import told
 
 BINS = 15
 PIECES = 400  # groups of texts, at most, that the bootstrap draws from
@@ -54,7 +55,7 @@ class Classified:
     def spelt(self) -> str:
         """In a line."""
         accuracy, f1 = 100 * self.accuracy, 100 * self.macro_f1
-        return f"valid loss {self.loss:.4f}, accuracy {accuracy:.2f} %, macro-F1 {f1:.2f} %"
+        return f"valid loss {told(self.loss, 4)}, accuracy {accuracy:.2f} %, macro-F1 {f1:.2f} %"
 
     def as_dict(self) -> dict[str, Any]:
         return {

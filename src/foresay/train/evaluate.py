@@ -36,6 +36,11 @@ def perplexity(loss: float) -> float:
     return math.exp(min(loss, 700.0)) if math.isfinite(loss) else loss
 
 
+def told(value: float, digits: int) -> str:
+    """A figure with so many digits after the point; one that is far too large, as of what diverged, in few."""
+    return f"{value:.{digits}f}" if abs(value) < 1e9 else f"{value:.3g}"
+
+
 @dataclass(frozen=True)
 class Measured:
     """What an evaluation gives; `tokens` of `of` were read."""
@@ -63,11 +68,10 @@ class Measured:
 
     def spelt(self) -> str:
         """In a line."""
-        bits = (
-            f"{self.bits_per_character:.3f} {self.named}bits/character, {self.bits_per_byte:.3f} {self.named}bits/byte"
-        )
-        ways = "".join(f" {way} {perplexity(loss):.2f}," for way, loss in self.ways.items())
-        return f"valid loss {self.loss:.4f}, {self.named}perplexity {self.perplexity:.2f},{ways} {bits}"
+        character, byte = told(self.bits_per_character, 3), told(self.bits_per_byte, 3)
+        bits = f"{character} {self.named}bits/character, {byte} {self.named}bits/byte"
+        ways = "".join(f" {way} {told(perplexity(loss), 2)}," for way, loss in self.ways.items())
+        return f"valid loss {told(self.loss, 4)}, {self.named}perplexity {told(self.perplexity, 2)},{ways} {bits}"
 
     def as_dict(self) -> dict[str, Any]:
         low, high = map(perplexity, self.interval)

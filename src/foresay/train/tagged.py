@@ -23,6 +23,7 @@ from foresay.data.shards import Shards
 from foresay.data.spans import spans_of
 from foresay.models.tagging import Tagging
 from foresay.text.tokens import UNK
+from foresay.train.evaluate import told
 
 DRAWS = 1000
 
@@ -66,11 +67,12 @@ class TagFigures:
     spans: Hits | None  # None: the tags write no spans
     f1_interval: tuple[float, float]
     table: dict[str, Hits]  # by tag, or by type of span
+    most_frequent: float = math.nan  # the accuracy of always giving the most frequent tag
 
     def spelt(self) -> str:
         """In a line."""
         f1 = "" if self.spans is None else f", span F1 {100 * self.spans.f1:.2f} %"
-        return f"valid loss {self.loss:.4f}, accuracy {100 * self.accuracy:.2f} %{f1}"
+        return f"valid loss {told(self.loss, 4)}, accuracy {100 * self.accuracy:.2f} %{f1}"
 
     def as_dict(self, *, table: bool = False) -> dict[str, Any]:
         spans = {} if self.spans is None else {"spans": self.spans.as_dict() | {"f1_interval": list(self.f1_interval)}}
@@ -79,6 +81,7 @@ class TagFigures:
             "accuracy": self.accuracy,
             "accuracy_interval": list(self.accuracy_interval),
             **spans,
+            "most_frequent": self.most_frequent,
             "unknown": self.unknown,
             "accuracy_of_unknown": self.unknown_accuracy,
             "tokens": self.tokens,
@@ -87,9 +90,19 @@ class TagFigures:
         }
 
 
-@torch.inference_mode()
 def measure_tags(model: Tagging, batches: Batches, shards: Shards, *, limit: int | None = None) -> TagFigures:
     """Every sentence once and in order; at most about `limit` words."""
+    assert model.tags is not None
+    true, predicted, unknown, loss = read_tags(model, batches, shards, limit=limit)
+    spans = model.tags.scheme != "none"
+    return figures(true, predicted, unknown, loss=loss, of=len(shards) - shards.documents, spans=spans)
+
+
+@torch.inference_mode()
+def read_tags(
+    model: Tagging, batches: Batches, shards: Shards, *, limit: int | None = None
+) -> tuple[list[list[str]], list[list[str]], list[np.ndarray], float]:
+    """The tags of each sentence, those found for it, which of its words are <unk>; and the loss a word."""
     assert model.tags is not None
     was_training, names = model.training, model.tags.names
     model.eval()
@@ -109,8 +122,7 @@ def measure_tags(model: Tagging, batches: Batches, shards: Shards, *, limit: int
         if limit is not None and tokens >= limit:
             break
     model.train(was_training)
-    spans = model.tags.scheme != "none"
-    return figures(true, predicted, unknown, loss=nats / max(tokens, 1), of=len(shards) - shards.documents, spans=spans)
+    return true, predicted, unknown, nats / max(tokens, 1)
 
 
 def figures(
@@ -140,6 +152,7 @@ def figures(
         spans=None if hits is None else Hits(*(int(n) for n in hits.sum(0))),
         f1_interval=(math.nan, math.nan) if hits is None else _interval(2 * hits[:, 0], hits[:, 1] + hits[:, 2]),
         table=table,
+        most_frequent=max(Counter(tag for tags in true for tag in tags).values()) / len(every),
     )
 
 
