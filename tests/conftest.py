@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import math
 import os
 import random
@@ -21,6 +22,7 @@ from tests.forks import Forks
 settings.register_profile("foresay", deadline=None, max_examples=50)  # no test is timed
 settings.load_profile("foresay")
 
+NUMBERS = itertools.count(1)
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
 
 
@@ -87,6 +89,14 @@ def _once() -> None:
     patch.setattr(report, "draw_curves", draw_curves)
     patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
     patch.setattr(os, "fsync", os.fstat)  # which knows a closed file too
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which for a name looks through the folders of all tests before."""
+    path = tmp_path_factory.getbasetemp() / f"test-{next(NUMBERS)}"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture(autouse=True)
