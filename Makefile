@@ -27,9 +27,9 @@ coverage: $(READY) kenlm
 kenlm: $(READY)
 	@$(BIN)/python -c "import kenlm" 2> /dev/null || $(BIN)/pip install --quiet kenlm > /dev/null 2>&1 || echo "kenlm cannot be built here"
 
-# what numba compiles, as the plain Python it is
+# what numba compiles, as the plain Python it is; in one process, as the checks take the other core
 uncompiled: $(READY)
-	NUMBA_DISABLE_JIT=1 $(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal $(COMPILED)
+	NUMBA_DISABLE_JIT=1 $(TEST_ENV) $(BIN)/python -m pytest $(COMPILED)
 
 # every kernel and every cell alone; on a machine with a GPU its kernels too
 test-kernels: $(READY)

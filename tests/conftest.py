@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import itertools
+import math
+import os
 import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -16,12 +22,24 @@ from tests.forks import Forks
 settings.register_profile("foresay", deadline=None, max_examples=50)  # no test is timed
 settings.load_profile("foresay")
 
+NUMBERS = itertools.count(1)
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--product", action="store_true", help="train every sensible product of parts, not a cover")
     parser.addoption("--slow", action="store_true", help="run what is marked slow too")
+
+
+def pytest_configure() -> None:
+    gc.disable()  # while tests are collected: what is imported and found stays
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # looking for cycles took a twentieth of the time
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -38,6 +56,47 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     patch = pytest.MonkeyPatch()
     patch.setenv("FORESAY_CACHE", str(tmp_path_factory.mktemp("cache")))
     patch.delenv("FORESAY_PLAIN", raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _once() -> None:
+    """What every command and every training would do again alike is done once per worker.
+
+    The command line is built once. A run's picture is drawn for every set of curves there is, and written again as it
+    is for the next run; tests/train/test_report.py looks at each. Nothing waits for the disk: a test ends before a
+    machine does.
+    """
+    import typer.main
+
+    from foresay.train import aside, report
+
+    whole = report.draw_curves
+    pictures: dict[Any, bytes] = {}
+
+    def draw_curves(path: Path, curves: dict[str, list[tuple[float, float]]], label: str, title: str) -> None:
+        key = (
+            label,
+            *((name, min(len(points), 2), all(map(math.isfinite, sum(points, ())))) for name, points in curves.items()),
+        )
+        if path.name == "curve.png" and key in pictures:
+            aside.write_file(path, pictures[key])
+            return
+        whole(path, curves, label, title)
+        if path.name == "curve.png":
+            pictures[key] = path.read_bytes()
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(report, "draw_curves", draw_curves)
+    patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+    patch.setattr(os, "fsync", os.fstat)  # which knows a closed file too
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which for a name looks through the folders of all tests before."""
+    path = tmp_path_factory.getbasetemp() / f"test-{next(NUMBERS)}"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture(autouse=True)

@@ -65,6 +65,12 @@ def test_turns_are_fair() -> None:
     assert calls == ["ours", "peer", "peer", "ours"]
 
 
+@pytest.fixture
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "WORDS", 20_000)
+
+
+@pytest.mark.usefixtures("few_words")
 def test_the_generated_text_is_text() -> None:
     file = io.StringIO()
     memory.write_text(file, 100_000)
@@ -72,7 +78,9 @@ def test_the_generated_text_is_text() -> None:
     assert len(text) >= 100_000 and text.endswith(".\n") and len(set(text.split())) > 1000
 
 
-def test_both_sides_of_the_prepare_bench_do_the_same(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("few_words")
+def test_both_sides_of_the_prepare_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "SIZE", 1000)
     with (tmp_path / "text.txt").open("w") as file:
         memory.write_text(file, 50_000)
     figures = prepare.speed(tmp_path / "text.txt", tmp_path)

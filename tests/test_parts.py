@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from torch import nn
@@ -321,3 +321,10 @@ def test_every_setting_is_spelt_and_annotated(kind, name):
 def test_every_part_refuses_an_unknown_setting(kind, name):
     given = {"kind": name, **NEEDED.get((kind, name), {}), "nonsense": 1}
     assert refused(make, kind, given).startswith(f"{kind}.nonsense is no setting of {kind} {name}; ")
+
+
+def test_an_annotation_that_cannot_be_hashed_is_checked_too():
+    annotation = Annotated[int, {"unit": "words"}]
+    assert fits(annotation, 3, "size") == 3
+    with pytest.raises(UserError, match=r"^size='a'; allowed: an integer$"):
+        fits(annotation, "a", "size")

@@ -291,10 +291,10 @@ def _checked_group(group: Any, value: Any, place: str) -> Any:
 
 def fits(annotation: Any, value: Any, place: str) -> Any:
     """`value` if it fits the annotation strictly; otherwise the one-line error."""
-    from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
+    from pydantic import PydanticSchemaGenerationError, ValidationError
 
     try:
-        found = TypeAdapter(annotation).validate_python(value, strict=True)
+        found = _adapter(annotation).validate_python(value, strict=True)
         if isinstance(found, float) and not math.isfinite(found):
             raise UserError(f"{place}={value}; allowed: {spell(annotation)}, and finite")
         return found
@@ -304,6 +304,21 @@ def fits(annotation: Any, value: Any, place: str) -> Any:
         raise UserError(
             f"{place}: {spell(annotation)} is no type of a setting; allowed: int, float, bool, str, list"
         ) from None
+
+
+def _adapter(annotation: Any) -> Any:
+    """What checks values; kept, as making one takes far longer than asking it."""
+    try:
+        return _kept_adapter(annotation)
+    except TypeError:  # a user's annotation with a list or a dict in it
+        return _kept_adapter.__wrapped__(annotation)
+
+
+@functools.lru_cache(maxsize=1024)
+def _kept_adapter(annotation: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(annotation)
 
 
 def shown(value: Any) -> str:

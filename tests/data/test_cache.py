@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -11,27 +9,9 @@ import pytest
 from foresay.data.cache import FORGOTTEN, cache_folder, made_once
 from foresay.errors import UserError
 
-SLOW = """
-import sys, time
-from pathlib import Path
-from foresay.data.cache import made_once
 
-def write(folder):
-    (folder / "half").write_text("1")
-    print("writing", flush=True)
-    time.sleep(float(sys.argv[2]))
-    (folder / "whole").write_text("2")
-    with open(Path(sys.argv[1]) / "writes", "a") as file:
-        file.write("x")
-
-made_once(Path(sys.argv[1]), sys.argv[3], write)
-"""
-
-
-def start(cache, seconds, key="key"):
-    command = [sys.executable, "-c", SLOW, str(cache), str(seconds), key]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    return process
+def start(forks, cache, seconds, key="key"):
+    return forks.start(["foresay"], hook=("tests.data.processes", "write_slowly", str(cache), seconds, key))
 
 
 def test_made_once(tmp_path):
@@ -72,36 +52,33 @@ def test_a_cache_that_cannot_be_made_is_told(tmp_path):
         made_once(tmp_path / "file" / "cache", "key", lambda folder: None)
 
 
-def test_a_second_process_waits_and_reuses(tmp_path):
-    first = start(tmp_path, 0.5)
-    assert first.stdout is not None and first.stdout.readline() == "writing\n"
-    second = start(tmp_path, 0)
-    assert first.wait() == 0 and second.wait() == 0
-    assert second.communicate()[0] == ""
-    first.stdout.close()
+def test_a_second_process_waits_and_reuses(tmp_path, forks):
+    first = start(forks, tmp_path, 0.5)
+    assert first.line() == "writing\n"
+    second = start(forks, tmp_path, 0)
+    assert first.wait() == 0 and second.finish() == (0, "", "")
     assert (tmp_path / "writes").read_text() == "x" and (tmp_path / "key" / "whole").exists()
 
 
-def killed(cache):
+def killed(forks, cache):
     """What a killed writer leaves."""
-    writer = start(cache, 60)
-    assert writer.stdout is not None
-    writer.stdout.readline()
-    os.kill(writer.pid, signal.SIGKILL)
-    writer.communicate()
+    writer = start(forks, cache, 60)
+    writer.line()
+    writer.signal(signal.SIGKILL)
+    assert writer.wait() == -signal.SIGKILL
     assert not (cache / "key").exists() and (cache / "key.part" / "half").exists()
 
 
-def test_the_next_writer_goes_on_with_what_a_killed_one_left(tmp_path):
-    killed(tmp_path)
+def test_the_next_writer_goes_on_with_what_a_killed_one_left(tmp_path, forks):
+    killed(forks, tmp_path)
     made_once(tmp_path, "other", lambda folder: None)  # is none of its business
     made = made_once(tmp_path, "key", lambda folder: (folder / "whole").touch())
     assert sorted(path.name for path in made.iterdir()) == ["half", "whole"]
     assert not (tmp_path / "key.part").exists()
 
 
-def test_what_nobody_goes_on_with_is_removed(tmp_path):
-    killed(tmp_path)
+def test_what_nobody_goes_on_with_is_removed(tmp_path, forks):
+    killed(forks, tmp_path)
     long_ago = time.time() - FORGOTTEN - 60
     for path in (tmp_path / "key.part" / "half", tmp_path / "key.part"):
         os.utime(path, (long_ago, long_ago))
@@ -109,14 +86,13 @@ def test_what_nobody_goes_on_with_is_removed(tmp_path):
     assert not (tmp_path / "key.part").exists()
 
 
-def test_a_living_writer_is_left_alone(tmp_path, monkeypatch):
-    writer = start(tmp_path, 1.0)
-    assert writer.stdout is not None
-    writer.stdout.readline()
+def test_a_living_writer_is_left_alone(tmp_path, monkeypatch, forks):
+    writer = start(forks, tmp_path, 1.0)
+    writer.line()
     monkeypatch.setattr("foresay.data.cache.FORGOTTEN", -1)
     made_once(tmp_path, "other", lambda folder: None)
     assert (tmp_path / "key.part" / "half").exists()
-    writer.communicate()
+    assert writer.wait() == 0
     assert (tmp_path / "key" / "whole").exists()
 
 

@@ -1,8 +1,5 @@
 """Preparing a corpus: the right ids in the right parts, once, and nothing after a mistake."""
 
-import subprocess
-import sys
-
 import pytest
 
 from foresay import parts
@@ -105,17 +102,11 @@ def test_progress_is_told_by_stage(file, tmp_path):
         assert len(fractions) > 1 or stage.startswith(("read", "encode valid"))
 
 
-def test_two_processes_at_once(file, tmp_path):
-    call = (
-        "import sys, pathlib; from foresay.data.prepare import prepare; from foresay.data.corpus import Corpus;"
-        "from foresay.text.words import Words;"
-        "found = prepare(Corpus(sys.argv[1]), Words(), 1, cache=pathlib.Path(sys.argv[2]), block=40);"
-        "print(found.folder.name, len(found.train), found.train.slice(0, 10**6).sum())"
-    )
-    command = [sys.executable, "-c", call, str(file), str(tmp_path / "c")]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate()[0] for process in both]
-    assert said[0] == said[1] != "" and [process.returncode for process in both] == [0, 0]
+def test_two_processes_at_once(file, tmp_path, forks):
+    hook = ("tests.data.processes", "prepare_and_say", str(file), str(tmp_path / "c"))
+    both = [forks.start(["foresay"], hook=hook) for _ in range(2)]
+    said = [process.finish() for process in both]
+    assert said[0] == said[1] and said[0][0] == 0 and said[0][1] != ""
     assert len([path for path in (tmp_path / "c").iterdir() if path.is_dir() and path.name != "scans"]) == 1
 
 

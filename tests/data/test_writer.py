@@ -3,8 +3,6 @@
 import gzip
 import json
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -91,33 +89,12 @@ def test_what_was_kept_is_not_encoded_again(tmp_path, monkeypatch):
     assert len(TEXT) <= first + len("".join(encoded)) < len(TEXT) + 200
 
 
-KILL = """
-import os, signal, sys
-from pathlib import Path
-from foresay.data import writer
-from foresay.data.corpus import Corpus
-from foresay.data.prepare import prepare
-from foresay.text.words import Words
-
-writer.KEEP_EVERY = -1.0
-calls = 0
-
-def tell(stage, done):
-    global calls
-    calls += stage.startswith("encode")
-    if calls == int(sys.argv[3]):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-prepare(Corpus(sys.argv[1]), Words(), 1, cache=Path(sys.argv[2]), on_progress=tell, block=100)
-"""
-
-
-def test_killed_by_the_system(tmp_path):
+def test_killed_by_the_system(tmp_path, forks):
     file = tmp_path / "text.txt"
     file.write_text(TEXT)
     whole = prepare(Corpus(str(file)), Words(), 1, cache=tmp_path / "whole", block=100)
     for calls, code in ((7, -signal.SIGKILL), (11, -signal.SIGKILL), (10**6, 0)):
-        done = subprocess.run([sys.executable, "-c", KILL, str(file), str(tmp_path / "c"), str(calls)])
-        assert done.returncode == code
+        hook = ("tests.data.processes", "prepare_and_die", str(file), str(tmp_path / "c"), calls)
+        assert forks.run("foresay", hook=hook) == (code, "", "")
     (found,) = (path for path in (tmp_path / "c").iterdir() if path.name == whole.folder.name)
     assert shards(found) == shards(whole.folder)

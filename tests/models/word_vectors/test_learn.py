@@ -19,7 +19,7 @@ def nothing(done, said):
 @pytest.mark.parametrize("objective", [Negative(), Hierarchical()], ids=["negative", "tree"])
 @pytest.mark.parametrize("predictor", [SkipGram(), Cbow(), SkipGram(outward=True)], ids=["skipgram", "cbow", "outward"])
 def test_same_bytes_for_any_number_of_threads(tmp_path, monkeypatch, predictor, objective, spelt):
-    monkeypatch.setattr(learn, "STRETCH", 90)
+    monkeypatch.setattr(learn, "STRETCH", 45)
     found = []
     for threads in (1, 2, 3):
         course = course_of(
@@ -28,7 +28,7 @@ def test_same_bytes_for_any_number_of_threads(tmp_path, monkeypatch, predictor, 
             objective,
             spelt=spelt,
             threads=threads,
-            texts=documents(8, 50),
+            texts=documents(4, 50),
             sample=0.05,
             size=48,
         )

@@ -7,7 +7,7 @@ often the word occurs. Numbers of neighbours shrink with N.
 from __future__ import annotations
 
 import warnings
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ Method = Literal["tsne", "umap", "pca"]
 METHODS: tuple[str, ...] = get_args(Method)
 FEWEST = 4  # words for t-SNE and UMAP
 PERPLEXITY, NEIGHBOURS = 30, 15  # at most
+EXACT = 1000  # words from which t-SNE's neighbours are found nearly, as openTSNE has it
 
 
 def project(rows: np.ndarray, method: Method, seed: int) -> tuple[np.ndarray, str]:
@@ -64,7 +65,15 @@ def _tsne(unit: np.ndarray, seed: int) -> tuple[np.ndarray, str]:
     perplexity = min(PERPLEXITY, (len(unit) - 1) / 3)
     start = 1e-4 * _beginning(unit, seed)
     found = library.TSNE(perplexity=perplexity, random_state=seed, n_jobs=1, initialization=start)
-    return np.asarray(found.fit(unit)), f"t-SNE, perplexity {perplexity:.3g}, seed {seed}"
+    points = found.fit(affinities=_affinities(library, unit, perplexity, seed))
+    return np.asarray(points), f"t-SNE, perplexity {perplexity:.3g}, seed {seed}"
+
+
+def _affinities(library: Any, unit: np.ndarray, perplexity: float, seed: int) -> Any:
+    """What openTSNE would make of the rows: left to itself, it imports pynndescent, compiles it and does not use it."""
+    kind = library.nearest_neighbors.Sklearn if len(unit) < EXACT else library.nearest_neighbors.Annoy
+    near = kind(unit, min(len(unit) - 1, int(3 * perplexity)), n_jobs=1, random_state=seed)
+    return library.affinity.MultiscaleMixture(perplexities=perplexity, knn_index=near, n_jobs=1)
 
 
 def _umap(unit: np.ndarray, seed: int) -> tuple[np.ndarray, str]:
