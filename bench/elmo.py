@@ -4,8 +4,10 @@ An ELMo (recipe `elmo`) is trained on WikiText-2 and on the training texts of th
 English EWT and WNUT-17 and the longest phrases of SST-2, without tags and labels. Then the recipes as they are: `pos`,
 `ner`, `sentiment agreement=1` without, `pos-elmo`, `ner-elmo`, `sentiment-elmo` with it, frozen. Figures are of the
 test sets, in percent: accuracy, F1 of spans, accuracy; +- is the 95 % interval of the mean over seeds (t). The ratio is
-how many times fewer mistakes are made (of entities: what F1 lacks to 100). Everything stays in the folder; a run that
-is there already is told of and not trained again.
+how many times fewer mistakes are made (of entities: what F1 lacks to 100). Of the ELMo itself: perplexity both ways,
+how often the nearest occurrence of the same word is of the same kind (`foresay senses`), and the cosine of "bear" in
+the two sentences of claim same-word. Everything stays in the folder; a run that is there already is told of and not
+trained again.
 
     FORESAY_DATA=FOLDER python -m bench.elmo [--minutes 8] [--seeds 3] [--at-once 6] [--out runs] [--only with]
 """
@@ -24,12 +26,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import torch
+
+import foresay
 from bench.figure import close
 from foresay import parts
 from foresay.data.builtin import known_labels, known_set
 from foresay.data.pair_files import text_lines
 from foresay.data.source import Reading, Source
 from foresay.errors import UserError
+from foresay.study.claims.same_word import EXAMPLE
 
 DROPOUT = ["embedding.dropout=0.4", "encoder.dropout=0.4", "dropout=0.4"]
 TASKS = {  # recipe without, recipe with, what is measured
@@ -106,6 +112,18 @@ def elmo(out: Path, minutes: float, more: Sequence[str]) -> dict[str, Any]:
     return trained([*words, "--minutes", str(minutes)], out)
 
 
+def tell_apart(folder: Path) -> None:
+    """Prints whether the vectors of a word tell its kinds and senses apart, of every layer."""
+    found = json.loads(run("senses", str(folder), "ud-english-ewt", "--tags", "NOUN,VERB", "--json"))
+    layers = [f"{one['nearest']:.1f} % (by chance {one['chance']:.1f})" for one in found["layers"]]
+    print(f"nearest occurrence of the same kind, layer by layer: {', '.join(layers)}")
+    one, other = (
+        [layer[text.tokens.index("bear")] for layer in text.layers] for text in foresay.load(folder).embed(list(EXAMPLE))
+    )
+    near = [f"{float(torch.cosine_similarity(a, b, 0)):.2f}" for a, b in zip(one, other, strict=True)]
+    print(f"cosine of bear in {' / '.join(EXAMPLE)!r}, layer by layer: {', '.join(near)}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=8.0, help="of training the ELMo")
@@ -127,6 +145,7 @@ def main() -> None:
     if given.only != "without":
         found = elmo(given.out / "elmo", given.minutes, given.settings)
         print("ELMo, perplexity on test:", {key: found[key] for key in found if key.endswith(("perplexity", "wards"))})
+        tell_apart(given.out / "elmo")
     sides = {"without": 0, "with": 1}
     wanted = [] if given.only == "elmo" else [side for side in sides if given.only in (None, side)]
     jobs = [(task, side, seed) for side in wanted for task in TASKS for seed in range(1, given.seeds + 1)]
