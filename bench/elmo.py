@@ -19,8 +19,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,6 +27,7 @@ from typing import Any
 import torch
 
 import foresay
+from bench.commands import measured, run, train
 from bench.figure import close
 from foresay import parts
 from foresay.data.builtin import known_labels, known_set
@@ -75,23 +74,10 @@ def task_lines() -> list[str]:
     return lines + longest_phrases(row.split("\t")[1].strip() for row in rows)
 
 
-def run(*words: str) -> str:
-    """A command of Foresay's, its output."""
-    done = subprocess.run([sys.executable, "-m", "foresay", *words], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"foresay {' '.join(words)}: {done.stderr.strip()[-2000:]}")
-    return done.stdout
-
-
 def trained(words: Sequence[str], out: Path) -> dict[str, Any]:
     """Trains unless it is there, and measures on test."""
-    if (out / "model.safetensors").exists():
-        print(f"{out} is there and not trained again", flush=True)
-    elif (out / "recipe.yaml").exists():
-        run("train", "--resume", str(out))
-    else:
-        run("train", *words, "--out", str(out))
-    return json.loads(run("eval", str(out), "--split", "test", "--json"))
+    train(words, out)
+    return measured(out, "--split", "test")
 
 
 def mean_and_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -118,7 +104,8 @@ def tell_apart(folder: Path) -> None:
     layers = [f"{one['nearest']:.1f} % (by chance {one['chance']:.1f})" for one in found["layers"]]
     print(f"nearest occurrence of the same kind, layer by layer: {', '.join(layers)}")
     one, other = (
-        [layer[text.tokens.index("bear")] for layer in text.layers] for text in foresay.load(folder).embed(list(EXAMPLE))
+        [layer[text.tokens.index("bear")] for layer in text.layers]
+        for text in foresay.load(folder).embed(list(EXAMPLE))
     )
     near = [f"{float(torch.cosine_similarity(a, b, 0)):.2f}" for a, b in zip(one, other, strict=True)]
     print(f"cosine of bear in {' / '.join(EXAMPLE)!r}, layer by layer: {', '.join(near)}", flush=True)

@@ -290,7 +290,8 @@ def test_symbols_of_one_letter(tmp_path, monkeypatch):
         rows += [chain, "".join("H" if one == "A" else "C" for one in chain[1:]) + "C"]
     Path("chains.3line").write_text("\n".join(rows) + "\n")
     data = {"kind": "tags", "train": "chains.3line"}
-    run: Any = start.train(RECIPE | {"data": data, "tokens": "characters"}, out="run", device="cpu", watch=Watch())
+    recipe = RECIPE | {"data": data, "tokens": "characters"}
+    run: Any = start.train(recipe, ["train.steps=80"], out="run", device="cpu", watch=Watch())
     assert run.evaluate().accuracy > 0.97
     found = run.predict(["AGAVA GG", ["A", "G", "A"]])
     assert ("".join(found[0].words), "".join(found[0].tags), found[1].tags) == ("AGAVAGG", "CHCHCCC", ["C", "H", "C"])
