@@ -199,4 +199,4 @@ def _map(path: Path, dtype: np.dtype, count: int) -> np.ndarray:
         raise UserError(f"{path} is damaged: {found} bytes, not {wanted}; delete {path.parent} and prepare again")
     if count == 0:  # an empty file cannot be mapped
         return np.empty(0, dtype=dtype)
-    return np.memmap(path, dtype=dtype, mode="r", shape=(count,))
+    return np.memmap(path, dtype=dtype, mode="r", shape=(count,)).view(np.ndarray)  # a memmap's slices are slow to make
