@@ -50,7 +50,7 @@ def step(
     hidden, wide, threads = dense.fall.in_features, sum(own.shares), torch.get_num_threads()
     sizes = (threads * size, wide, own.heads * own.values, hidden, size)
     stream, outputs = x.clone(), x.new_empty(len(blocks), rows, size)
-    room = [x.new_empty(rows * width) for width in sizes]
+    room = x.new_empty(rows * sum(sizes)).split([rows * width for width in sizes])
     small = torch.tensor([blocks[0].norm_dense.eps, own.scale])
     tables = [t.contiguous() for t in (state["rows"], state["at"], begun, position)]
     turns = None if turns is None else turns.contiguous()
@@ -70,10 +70,11 @@ def step(
 
 
 def _addresses(block: Any) -> list[int]:
-    """Of its weights, in the order of the loops."""
-    own, dense = block.attention, block.dense
-    parts = (block.norm_attention, own.qkv, own.join, block.norm_dense, dense.rise, dense.fall)
-    return [tensor.data_ptr() for part in parts for tensor in (part.weight, part.bias)]
+    """Of its weights, in the order of the loops; names that a module searches for take longer than the addresses."""
+    modules = block._modules
+    own, dense = modules["attention"]._modules, modules["dense"]._modules
+    parts = (modules["norm_attention"], own["qkv"], own["join"], modules["norm_dense"], dense["rise"], dense["fall"])
+    return [part._parameters[name].data_ptr() for part in parts for name in ("weight", "bias")]
 
 
 @cache
