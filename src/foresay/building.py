@@ -14,7 +14,7 @@ from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import FOLDER as ELMO
-from foresay.embed.elmo import Elmo
+from foresay.embed.elmo import WEIGHTS, Elmo
 from foresay.errors import UserError
 from foresay.models.labelling import Labelling
 from foresay.models.seq2seq.task import Seq2Seq
@@ -24,6 +24,7 @@ from foresay.output.output import Output
 from foresay.recipe import Recipe
 from foresay.text.tokens import Tokens
 from foresay.train import folder as folders
+from foresay.train.checkpoint import CHECKPOINTS, numbered
 
 
 def build(
@@ -73,9 +74,11 @@ def build(
 
 
 def _place_of(module: Elmo, run: Path) -> Path:
-    """Where the bilm of a run that was begun before lies: its own run, or else what was kept of it."""
+    """Where the bilm of a run that was begun before lies: in the run, unless nothing there or saved has its weights."""
+    if (run / ELMO / WEIGHTS).is_file() or numbered(run / CHECKPOINTS):
+        return run / ELMO
     there = Path(folders.located(run, folders.read_config(run), module.run))
-    return there if (there / folders.MODEL).is_file() else run / ELMO
+    return there if (there / WEIGHTS).is_file() else run / ELMO
 
 
 def _name_vectors(module: Any, tokens: Tokens | int, run: Path | None) -> None:

@@ -9,7 +9,7 @@ import sys
 import torch
 
 from foresay import own, parts
-from foresay.embed.elmo import Elmo
+from foresay.embed.elmo import elmos
 from foresay.encode.initial import FirstStates
 from foresay.errors import UserError
 from foresay.loading import forget_vectors
@@ -46,9 +46,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             "set encoder.initial.state to zero or learnt, or train in a loop of your own from Python, "
             "as model.score(ids, condition=vectors)"
         )
-    runs = sorted({module.run for module in recipe.task.modules() if isinstance(module, Elmo)})
-    if len(runs) > 1:
-        raise UserError(f"elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
+    _check_elmos(recipe)
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared
@@ -64,6 +62,20 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
                 f"{needed or 'any'}; set {name}.positions=sinusoidal or {name}.positions.longest"
             )
     return recipe
+
+
+def _check_elmos(recipe: Recipe) -> None:
+    """Refuses two bilms in a model, and rows that are longer than one has positions for."""
+    found, batches = elmos(recipe.task), recipe.train.batches
+    runs = sorted({elmo.run for elmo in found})
+    if len(runs) > 1:
+        raise UserError(f"elmo has the runs {' and '.join(runs)}; allowed: one in a model: leave one out")
+    longest = found[0].longest if found else None
+    if longest is not None and (batches.longest is None or batches.longest > longest):
+        raise UserError(
+            f"elmo: run={runs[0]!r} has positions for {longest} words, but train.batches={batches.part_name} goes to "
+            f"{batches.longest or 'any'}; set train.batches.longest={longest}, or train a bilm with more"
+        )
 
 
 def _check_sides(recipe: Recipe) -> None:

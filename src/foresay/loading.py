@@ -142,7 +142,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
-        found = checkpoint.newest(folder / "checkpoints", lambda _: None)
+        found = checkpoint.newest(folder / checkpoint.CHECKPOINTS, lambda _: None)
         if found is None:
             raise UserError(f"{folder} has no finished model and no checkpoint; train it: {how_to_resume(folder)}")
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]

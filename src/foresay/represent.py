@@ -16,7 +16,7 @@ import torch
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
-from foresay.errors import UserError
+from foresay.errors import TextError, UserError
 from foresay.parts import fits
 from foresay.results import Embedded
 from foresay.text.tokens import START, Tokens
@@ -38,6 +38,7 @@ class Representing:
         ids = self.tokens.encode_many(given) if given else []
         if not all(map(len, ids)):
             raise UserError("a text has no tokens; give a text with words")
+        self._check_lengths(ids)
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         found: dict[int, Embedded] = {}
         while order:
@@ -45,6 +46,14 @@ class Representing:
             rows, order = order[:many], order[many:]
             found |= zip(rows, self._embedded([given[row] for row in rows], [ids[row] for row in rows]), strict=True)
         return [found[row] for row in range(len(ids))]
+
+    def _check_lengths(self, ids: Sequence[np.ndarray]) -> None:
+        """Refuses a text that is longer than there are positions for, with <start> or <stop> beside it."""
+        longest = self.model.encoder.longest
+        for number, row in enumerate(ids, 1):
+            if longest is not None and len(row) >= longest:
+                why = f"has {len(row)} tokens; the model has positions for {longest - 1}: divide it"
+                raise TextError(number, len(ids), why)
 
     @torch.inference_mode()
     def embed_none(self, text: str = "") -> Embedded:

@@ -28,7 +28,7 @@ from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.embed.elmo import FOLDER as ELMO
-from foresay.embed.elmo import Elmo
+from foresay.embed.elmo import elmos
 from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
 from foresay.loading import load, pick_device
@@ -167,6 +167,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     memory = PeakMemory(place)
     begun = functools.partial(build, recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     model = begun()
+    for name, held_out in (("valid", prepared.valid), ("test", prepared.test)):
+        check_positions(model, held_out, f"data.{name}")
     for note in dict.fromkeys(_told_by_parts(model, recipe)):  # once, where two parts say the same
         watch.note(note)
     if not hasattr(model, "fit"):
@@ -185,6 +187,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
     if there and trainer.resume():
         watch.note(f"resumed at step {trainer.counters.step}")
+    else:
+        _check_elmo(folder, model)
     trainer.run()
     best, counters = trainer.take_best(), trainer.counters
     if counters.step and counters.skipped == counters.step:
@@ -202,9 +206,19 @@ def _told_by_parts(model: Task, recipe: Recipe) -> Iterator[str]:
     for module in model.modules():
         if isinstance(module, Embedding | Output | Classifier):
             yield from module.notes
-    for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
+    for elmo in elmos(model):
         if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
             yield f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch"
+
+
+def _check_elmo(folder: Path, model: Task) -> None:
+    """Refuses to begin with a bilm whose weights are nowhere."""
+    for elmo in elmos(model):
+        if elmo.bare:
+            raise UserError(
+                f"elmo: run={elmo.run!r} is not there, and {folder} has neither its weights nor a whole checkpoint; "
+                "bring it back to its place, or start a new run"
+            )
 
 
 def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared) -> None:
@@ -214,19 +228,16 @@ def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared)
         prepared.source_tokens.save(folder / SOURCE)
     if prepared.tags is not None:
         prepared.tags.save(folder)
-    for module in model.modules():
-        if isinstance(module, Elmo):
-            module.keep(folder / ELMO)
+    for elmo in elmos(model):
+        elmo.keep(folder / ELMO)
     if isinstance(prepared.train, LabelShards):
         prepared.train.labels.save(folder)
     folders.write_recipe(folder, recipe, len(prepared.tokens), prepared.folder.name)
 
 
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
-    """Refuses what is longer than there are positions; says how many are left out of training as too long."""
+    """How many rows are left out of training as too long, or not read to their end."""
     batches = recipe.train.batches
-    for name, one in (("valid", prepared.valid), ("test", prepared.test)):
-        check_positions(recipe.task, one, f"data.{name}")
     order: Any = batches.open(prepared.train, recipe.seed) if batches.reads in ("pairs", "tags") else None
     if order is not None and order.left_out:
         long = "pairs have more than {} tokens on a side" if batches.pairs else "sentences have more than {} words"
@@ -263,7 +274,8 @@ def _fitted(
 def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A model that is fitted as a whole, by counting or in epochs of its own; its lines of metrics, and facts."""
     began = time.perf_counter()
-    how = Fitting(prepared.tokens.pieces(range(len(prepared.tokens))), recipe.seed, recipe.deterministic)
+    words, longest = prepared.tokens.pieces(range(len(prepared.tokens))), recipe.train.batches.longest
+    how = Fitting(words, recipe.seed, recipe.deterministic, longest=longest)
     with watch.stage(model.doing) as tell:
         model.fit(prepared.train, tell, how)
     for note in model.notes:

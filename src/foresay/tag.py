@@ -23,6 +23,7 @@ from foresay.data.spans import Scheme, Span, spans_of
 from foresay.data.strange import spelt
 from foresay.data.tag_prepare import word_ids
 from foresay.data.tags import Tags
+from foresay.embed.elmo import elmos
 from foresay.errors import TextError
 from foresay.measuring import Measuring
 from foresay.models.tagging import Tagging
@@ -78,7 +79,7 @@ class TagUsing(Measuring):
 
     def _checked(self, sentences: list[list[str]]) -> list[np.ndarray]:
         """The ids of the words of every sentence."""
-        longest = getattr(getattr(self._task, "encoder", None), "longest", None)
+        longest = self._positions()
         for number, words in enumerate(sentences, 1):
             if not words or not all(isinstance(word, str) and word.strip() for word in words):
                 what = "has an empty word" if words else "is empty"
@@ -93,6 +94,12 @@ class TagUsing(Measuring):
                 raise TextError(number, len(sentences), f"{why} that they keep")
             found.append(row)
         return found
+
+    def _positions(self) -> int | None:
+        """The most words that the encoder, or a bilm under it, has positions for."""
+        ends = [getattr(getattr(self._task, "encoder", None), "longest", None)]
+        ends += [elmo.longest for elmo in elmos(self._task)]
+        return min((end for end in ends if end is not None), default=None)
 
     def _tagged(self, sentences: list[list[str]], ids: list[np.ndarray]) -> list[Predicted]:
         tags = self._task.tags

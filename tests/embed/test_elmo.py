@@ -15,12 +15,13 @@ from foresay import parts, start
 from foresay.data.batch import Batch
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import Elmo
-from foresay.errors import UserError
+from foresay.errors import TextError, UserError
 from foresay.kernels.switch import as_graph
 from foresay.loading import load
 from foresay.models.task import Task
 from foresay.text.tokens import SPECIALS, UNK
 from foresay.text.word_bytes import numbered
+from foresay.train.loop import Trainer
 from foresay.train.progress import Watch
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dogs", "ran", "by"]
@@ -190,6 +191,42 @@ def test_a_run_stands_by_itself(tmp_path, monkeypatch):
         load("run", "cpu")
 
 
+@pytest.mark.parametrize("there", ["gone", "another"])
+def test_a_run_stands_by_itself_from_its_beginning(tmp_path, monkeypatch, there):
+    """Killed before its first checkpoint, it ends with the same bytes though the bilm's run is gone, or another."""
+    for name in ("letters", "words"):
+        shutil.copytree(name, tmp_path / name)
+    shutil.copy("a.conll", tmp_path / "a.conll")
+    monkeypatch.chdir(tmp_path)
+    start.train(recipe(), out="whole", device="cpu", watch=Watch())
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "run", lambda self: killed())
+        with pytest.raises(KeyboardInterrupt):
+            start.train(recipe(), out="run", device="cpu", watch=Watch())
+    shutil.rmtree("letters")
+    if there == "another":
+        Path("words").rename("letters")
+    start.train(resume="run", device="cpu", watch=Watch())
+    assert Path("run/model.safetensors").read_bytes() == Path("whole/model.safetensors").read_bytes()
+    assert sorted(path.name for path in Path("run/elmo").iterdir()) == ["recipe.yaml", "text.json", "tokenizer.json"]
+
+
+def killed() -> None:
+    raise KeyboardInterrupt
+
+
+def test_weights_that_are_nowhere_are_not_made_up(tmp_path, monkeypatch):
+    shutil.copytree("letters", tmp_path / "letters")
+    shutil.copy("a.conll", tmp_path / "a.conll")
+    monkeypatch.chdir(tmp_path)
+    start.train(recipe(), out="run", device="cpu", watch=Watch())
+    Path("run/model.safetensors").unlink()
+    for one in ("letters", "run/checkpoints"):
+        shutil.rmtree(one)
+    with pytest.raises(UserError, match="run='letters' is not there, and run has neither its weights nor a whole"):
+        start.train(resume="run", device="cpu", watch=Watch())
+
+
 def test_a_run_that_thaws_is_resumed_where_it_was(tmp_path):
     thawing = recipe()
     thawing["embedding"]["of"][1]["thaw"] = [1, 3]
@@ -293,3 +330,36 @@ def test_packed_rows_and_two_runs_are_refused(tmp_path):
     two = {"kind": "joined", "of": [{"kind": "elmo", "run": name} for name in ("letters", "words")]}
     with pytest.raises(UserError, match="has the runs letters and words; allowed: one in a model"):
         start.train(recipe(embedding=two), out=tmp_path / "run", device="cpu", watch=Watch())
+
+
+def test_positions_that_end_are_minded(tmp_path, monkeypatch):
+    """A bilm with twelve learnt positions reads eleven words: what has more is refused where it is first known."""
+    shutil.copy("text.txt", tmp_path / "text.txt")
+    shutil.copy("a.conll", tmp_path / "a.conll")
+    monkeypatch.chdir(tmp_path)
+    encoder = {
+        "kind": "transformer",
+        "size": 8,
+        "layers": 1,
+        "heads": 2,
+        "positions": {"kind": "learnt", "longest": 12},
+    }
+    bilm = {"task": "bilm", "data": {"train": "text.txt"}, "tokens": "blanks", "embedding": {"size": 8}}
+    train = {"steps": 2, "batches": {"kind": "packed", "rows": 2, "length": 12}}
+    narrow: Any = start.train(bilm | {"encoder": encoder, "train": train}, out="narrow", device="cpu", watch=Watch())
+    assert len(narrow.embed(["the cat " * 5 + "sat"])[0].tokens) == 11
+    with pytest.raises(TextError, match="text 2 of 2 has 12 tokens; the model has positions for 11: divide it"):
+        narrow.embed(["the cat", "the cat " * 6])
+    made = recipe(embedding={"kind": "elmo", "run": "narrow"})
+    with pytest.raises(
+        UserError, match=r"run='narrow' has positions for 11 words, but train\.batches=tags goes to 256"
+    ):
+        start.train(made, out="run", device="cpu", watch=Watch())
+    Path("long.conll").write_text("the\tX\n" * 3 + "\n" + "cat\tN\n" * 12)
+    words = ["train.batches.longest=11", "data.valid=long.conll"]
+    with pytest.raises(UserError, match=r"data.valid: line 5 begins a sentence of 12 words; elmo, run='narrow', reads"):
+        start.train(made, words, out="run", device="cpu", watch=Watch())
+    assert not Path("run").exists()
+    run: Any = start.train(made, words[:1], out="run", device="cpu", watch=Watch())
+    with pytest.raises(TextError, match="text 2 of 2 has 12 words; the model has positions for 11: divide it"):
+        run.predict(["the cat", "the cat " * 6])

@@ -12,6 +12,7 @@ from foresay.data.batch import Batch
 from foresay.data.label_shards import LabelSet, LabelShards, LabelWriter
 from foresay.data.strange import StrangeWriter
 from foresay.models.bag_of_words import BagOfWords
+from foresay.models.task import Fitting
 from foresay.parts import make
 
 V, N = 12, 60
@@ -46,6 +47,32 @@ def test_equals_scikit_learn(counts):
     ids = torch.tensor([[*text.tolist(), *[0] * (width - len(text))] for text in texts])
     p = model.log_probs(Batch(ids=ids, mask=ids != 0)).exp()
     np.testing.assert_allclose(p.detach().numpy(), peer.predict_proba(x), atol=2e-4)
+
+
+def test_what_is_not_read_is_not_learnt():
+    """Fitted to the first three tokens of each text, it is the model of those texts cut."""
+    shards, texts = made()
+    weights = []
+    for longest, read in ((3, shards), (None, cut(shards, texts))):
+        model = BagOfWords(rounds=500)
+        model.learn_labels(shards.labels)
+        model.build(V)
+        model.fit(read, how=Fitting(longest=longest))
+        weights.append(model.weight.detach())
+    torch.testing.assert_close(*weights)
+    model.fit(shards)
+    assert (model.weight - weights[0]).abs().max() > 0.1
+
+
+def cut(shards: LabelShards, texts: list[np.ndarray]) -> LabelShards:
+    """The same texts, of each its first three tokens."""
+    writer = LabelWriter(Path("cut"), V)
+    with writer:
+        writer.add(list(range(N)), [text[:3] for text in texts], ["x"] * N)
+        writer.numbers += [[int(one)] for one in shards.labels_of(np.arange(N))]
+        writer.finish()
+    StrangeWriter(make("tokens", "blanks")).save(Path("cut"))
+    return LabelShards(Path("cut"))
 
 
 def test_several_labels_are_apart():

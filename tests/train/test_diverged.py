@@ -129,3 +129,19 @@ def test_a_comparison_goes_on_without_it(tiny: dict, tmp_path: Path) -> None:
     assert any(note.startswith("warning: far is left out: train.lr=100: training diverged") for note in notes.notes)
     with pytest.raises(Diverged):
         compare(["far.yaml"], out="none", device="cpu", watch=Notes())
+
+
+def test_what_training_left_out_is_not_looked_at() -> None:
+    """A sentence longer than the positions is left out, and the run ends all the same."""
+    recipe = row_recipe("tags.conll")
+    Path("tags.conll").write_text(TAGGED + "\n" + "a\tD\n" * 100)
+    encoder = {
+        "kind": "transformer",
+        "size": 8,
+        "layers": 1,
+        "heads": 1,
+        "positions": {"kind": "learnt", "longest": 64},
+    }
+    words = ["data.share=0", "train.batches.longest=60", "train.steps=2"]
+    start.train(recipe | {"encoder": encoder}, words, out="run", device="cpu", watch=Notes())
+    assert Path("run/model.safetensors").exists()

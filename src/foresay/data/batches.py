@@ -54,6 +54,10 @@ class Batches:
         """Every token once, in order."""
         raise AssertionError
 
+    def as_learnt(self) -> Batches:
+        """The same for evaluations of what was learnt from: without the rows that training leaves out."""
+        return self
+
     def in_rows(self, rows: int) -> Batches:
         """The same in so many rows, where a row goes on from batch to batch."""
         raise UserError(f"rows={rows}, but only streams are read in rows; leave it out")

@@ -30,7 +30,8 @@ class PairShards(RowShards):
     ) -> None:
         """Refuses a source that is longer than an encoder has positions for, or a target and a writer."""
         what = f"has a {side} of {{}} tokens, <stop> among them; {setting} ends at {{}}"
-        self.refuse_above(longest, lengths(self.source if side == "source" else self), name, what, "shorten the line")
+        remedy = "raise it, take sinusoidal positions, or shorten the line"
+        self.refuse_above(longest, lengths(self.source if side == "source" else self), name, what, remedy)
 
 
 def opened(folder: Path) -> Shards:

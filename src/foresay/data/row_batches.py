@@ -2,13 +2,14 @@
 
 A row has one length or several, as pairs have. Lengths are rounded up to a multiple of `width`, but not above the
 longest; rows of the same rounded lengths make batches (shuffled.py).
-Rows with a length above `longest` are left out of training, never of an evaluation. The kinds differ in what a row
-holds: which lengths it has (`sizes`) and how a batch is made of some (`batch_of`).
+Rows with a length above `longest` are left out of training, and of no evaluation but that of what was learnt from. The
+kinds differ in what a row holds: which lengths it has (`sizes`) and how a batch is made of some (`batch_of`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ class RowBatches(Batches):
     """One row of the data a row of the batch."""
 
     noun, unit = "rows", "tokens"
+    without_long = False  # True: an evaluation leaves out what training leaves out
 
     def __init__(self, tokens: int, longest: int, width: int, workers: int):
         self.tokens, self.width, self.workers = tokens, width, workers
@@ -55,8 +57,19 @@ class RowBatches(Batches):
     def evaluation(self, shards: Shards) -> Iterator[Batch]:
         own = self.own(shards)
         sizes = self.sizes(own)
-        for rows in grouped(sizes.max(1), self.tokens):
+        kept = self.within(sizes) if self.without_long else np.arange(len(sizes))
+        for some in grouped(sizes[kept].max(1), self.tokens):
+            rows = kept[some]
             yield self.batch_of(own, rows, sizes[rows].max(0).tolist())
+
+    def within(self, sizes: np.ndarray) -> np.ndarray:
+        """The rows that training reads."""
+        return np.flatnonzero((sizes <= self.most).all(1))
+
+    def as_learnt(self) -> Batches:
+        own = copy(self)
+        own.without_long = True
+        return own
 
     def in_rows(self, rows: int) -> Batches:
         raise UserError(f"rows={rows}, but {self.noun} are read one a row; leave it out")
@@ -67,7 +80,7 @@ class RowOrder:
 
     def __init__(self, shards: RowShards, seed: int, settings: RowBatches):
         self.shards, self.settings, sizes = shards, settings, settings.sizes(shards)
-        self.kept = np.flatnonzero((sizes <= settings.most).all(1))
+        self.kept = settings.within(sizes)
         if not len(self.kept):
             raise UserError(
                 f"train.batches.longest={settings.most} leaves none of {len(sizes)} {settings.noun}; the shortest has "

@@ -40,7 +40,7 @@ class RowShards(Shards):
         if longest is not None and len(sizes) and sizes.max() > longest:
             at = int(sizes.argmax())
             told = what.format(sizes[at], longest)
-            raise UserError(f"{name}: line {self.lines[at]} {told}: raise it, take sinusoidal positions, or {remedy}")
+            raise UserError(f"{name}: line {self.lines[at]} {told}: {remedy}")
 
 
 class RowWriter:

@@ -15,6 +15,8 @@ from foresay.data.row_shards import RowShards, lengths
 from foresay.data.shards import Shards
 from foresay.data.strange import Strange
 
+REMEDY = "raise it, take sinusoidal positions, or divide the sentence"
+
 
 class TagShards(RowShards):
     """The words of sentences; `tags` has their tags."""
@@ -31,10 +33,10 @@ class TagShards(RowShards):
         begin, end = int(self.ends[number - 1]) if number else 0, int(self.ends[number]) - 1
         return self.slice(begin, end), self.tags.slice(begin, end)
 
-    def check_lengths(self, name: str, longest: int | None, setting: str) -> None:
-        """Refuses a sentence that is longer than an encoder has positions for."""
+    def check_lengths(self, name: str, longest: int | None, setting: str, remedy: str = REMEDY) -> None:
+        """Refuses a sentence that is longer than there are positions for."""
         what = f"begins a sentence of {{}} words; {setting} ends at {{}}"
-        self.refuse_above(longest, self.sizes, name, what, "divide the sentence")
+        self.refuse_above(longest, self.sizes, name, what, remedy)
 
     @property
     def sizes(self) -> np.ndarray:

@@ -8,8 +8,8 @@ many batches of training, then the one below it, last what embeds its words: tha
 Words go to it by name: symbols of the task that its vocabulary has as its own, others as <unk> and by their letters,
 which an embedding by characters reads. Its output layer is left behind.
 
-A run with such an embedding keeps the weights among its own, and in its folder `elmo` what describes them: it can be
-used where the bilm's run is not.
+A run with such an embedding keeps the weights among its own, and in its folder `elmo` what describes them; until it is
+finished the bilm's weights lie there too. So from its beginning it can be used and resumed where the bilm's run is not.
 
 batch (B, T) -> x (B, T, 2H), or (B, T, D + 2H) where joined.
 """
@@ -52,6 +52,7 @@ class Elmo(Embedding):
     sees_ahead = True
     symbols: Sequence[str] | None = None  # the vocabulary; given before it is built
     place: Path | None = None  # where the run, or what was kept of it, lies; by default `run`
+    bare = False  # True: its weights were not there, and are still to come with those of the run that uses it
     batches: Tensor  # how many it was trained on, where it thaws layer by layer
     own: Tensor  # (V,) the bilm's number of each symbol
     letters: Tensor  # (V, W) how each is spelt
@@ -115,6 +116,12 @@ class Elmo(Embedding):
         done = int(self.batches)
         return sum(at <= done for at in self.thaw)
 
+    @property
+    def longest(self) -> int | None:
+        """The most words of a row that the bilm has positions for, <start> or <stop> beside them; None: any number."""
+        inner = self.inner if hasattr(self, "inner") else read(Path(self.run), self.run).task
+        return None if inner.encoder.longest is None else inner.encoder.longest - 1
+
     def never_thaw(self, batches: int) -> int:
         """How many of the layers that are to learn will not, in so many batches."""
         return sum(at >= batches for at in self.thaw) if isinstance(self.thaw, list) else 0
@@ -142,9 +149,9 @@ class Elmo(Embedding):
             )
 
     def keep(self, folder: Path) -> None:
-        """Copies what describes the bilm, without its weights."""
+        """Copies the bilm: what describes it, and its weights for as long as the run is not finished."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in KEPT:
+        for name in (*KEPT, WEIGHTS):
             if (self.folder / name).resolve() != (folder / name).resolve():
                 shutil.copyfile(self.folder / name, folder / name)
 
@@ -167,6 +174,7 @@ class Elmo(Embedding):
         if not path.is_file():
             if self.place is None:
                 raise UserError(f"elmo: run={self.run!r} has no {WEIGHTS}; train it to its end first")
+            self.bare = True
             return
         try:
             tensors = load_file(path)
@@ -177,6 +185,11 @@ class Elmo(Embedding):
         if wrong:
             raise UserError(f"{path} is not of {self.folder / 'recipe.yaml'}: {wrong[0]} differs; copy both again")
         self.inner.load_state_dict({name: tensors[name] for name in mine})
+
+
+def elmos(model: nn.Module) -> list[Elmo]:
+    """Those of a model."""
+    return [module for module in model.modules() if isinstance(module, Elmo)]
 
 
 def read(folder: Path, run: str) -> Any:

@@ -67,7 +67,8 @@ class BagOfWords(Labelling):
     def fit(self, text: Shards, tell: Callable[[float], None] | None = None, how: Fitting | None = None) -> None:
         """Finds the best weights for all texts at once."""
         texts = labelled(text)
-        bags, labels = self._bags(texts), torch.from_numpy(texts.labels_of(np.arange(texts.documents))).to(self.device)
+        bags = self._bags(texts, None if how is None else how.longest)
+        labels = torch.from_numpy(texts.labels_of(np.arange(texts.documents))).to(self.device)
         labels = labels.double() if self.labels.several else labels
         weight, bias = (one.detach().double().requires_grad_() for one in (self.weight, self.bias))
         weights = self._weights()
@@ -101,11 +102,13 @@ class BagOfWords(Labelling):
             self.weight.copy_(weight)
             self.bias.copy_(bias)
 
-    def _bags(self, texts: Any) -> Tensor:
-        """x (N, V) of all texts, sparse, in float64."""
-        flat = texts.slice(0, len(texts))
-        rows = np.repeat(np.arange(texts.documents), lengths(texts))
-        keys, counts = np.unique(rows[flat != STOP] * self.vocabulary + flat[flat != STOP], return_counts=True)
+    def _bags(self, texts: Any, longest: int | None) -> Tensor:
+        """x (N, V) of all texts, as far as they are read, sparse, in float64."""
+        flat, sizes = texts.slice(0, len(texts)), lengths(texts)
+        rows = np.repeat(np.arange(texts.documents), sizes)
+        within = np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        read = (flat != STOP) & (within < (len(flat) if longest is None else longest))
+        keys, counts = np.unique(rows[read] * self.vocabulary + flat[read], return_counts=True)
         places = torch.from_numpy(np.stack([keys // self.vocabulary, keys % self.vocabulary]))
         values = torch.ones(len(keys)) if self.counts == "binary" else torch.from_numpy(counts)
         bags = torch.sparse_coo_tensor(

@@ -25,6 +25,7 @@ class Fitting:
     seed: int = 1
     deterministic: bool = False
     threads: int = 0  # 0: as many as torch would take
+    longest: int | None = None  # the most tokens of a text with a label that are read; None: all
 
 
 class Task(nn.Module):

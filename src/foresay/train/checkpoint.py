@@ -36,6 +36,7 @@ from foresay.train.aside import (
 )
 
 Parts = dict[str, dict[str, Tensor]]  # file stem -> named tensors
+CHECKPOINTS = "checkpoints"  # their folder in a run's
 MANIFEST = "manifest.json"
 OLD = re.compile(r"\.(.+)\.old")  # on its way out, between the two renames that put a new one in its place
 

@@ -66,7 +66,7 @@ def _better_than_one_answer(measured: dict[str, Any]) -> bool:
 def _on_training_text(trainer: Trainer, model: Task) -> dict[str, Any]:
     loop = trainer.loop
     limit = min(LOOKED_AT, loop.evaluate.tokens)
-    return measure_on(model, loop.batches, trainer.prepared.train, limit=limit).as_dict()
+    return measure_on(model, loop.batches.as_learnt(), trainer.prepared.train, limit=limit).as_dict()
 
 
 def _diverged(trainer: Trainer, what: str) -> Diverged:

@@ -33,7 +33,7 @@ from foresay import recipe as recipes
 from foresay.data.label_shards import LABELS
 from foresay.data.prepare import SOURCE, TAGS
 from foresay.embed.elmo import FOLDER as ELMO
-from foresay.embed.elmo import KEPT
+from foresay.embed.elmo import KEPT, WEIGHTS
 from foresay.errors import UserError
 from foresay.recipe import Recipe
 from foresay.train.aside import file_hash, left_over, write_file, write_tensors
@@ -133,7 +133,7 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
                 path.unlink()
             if (folder / own.FOLDER).is_dir() and not any((folder / own.FOLDER).iterdir()):
                 (folder / own.FOLDER).rmdir()
-            inner = [*(f"{SOURCE}/{one}" for one in TOKENS), *(f"{ELMO}/{one}" for one in KEPT)]
+            inner = [*(f"{SOURCE}/{one}" for one in TOKENS), *(f"{ELMO}/{one}" for one in (*KEPT, WEIGHTS))]
             for name in (*inner, *BEGUN):
                 if (folder / name).is_dir():
                     if not any((folder / name).iterdir()):
@@ -190,11 +190,12 @@ def write_config(
 
 
 def write_model(folder: Path, tensors: dict[str, Tensor], task: str, vocabulary: int, data: str) -> None:
-    """The finished weights, then the config with their hash."""
+    """The finished weights, then the config with their hash; a bilm's are now among them."""
     config = read_config(folder)
     code = {name: digest for name, digest in config["sha256"].items() if _is_code(name)}
     write_tensors(folder / MODEL, tensors)
     write_config(folder, task, vocabulary, data, config.get("base", "."), code)
+    (folder / ELMO / WEIGHTS).unlink(missing_ok=True)
 
 
 def write_recipe(folder: Path, recipe: Recipe, vocabulary: int, data: str) -> None:

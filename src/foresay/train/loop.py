@@ -40,7 +40,7 @@ class Trainer(Steps):
     def __init__(self, model: Task, loop: Loop, prepared: Prepared, seed: int, folder: Path, watch: Watch):
         super().__init__(model, loop, loop.batches.open(prepared.train, seed), watch)
         self.prepared, self.folder = prepared, folder
-        self.checkpoints = folder / "checkpoints"
+        self.checkpoints = folder / checkpoint.CHECKPOINTS
         board = Board(folder / "tensorboard") if loop.save.tensorboard else None
         self.metrics = Metrics(folder / "metrics.jsonl", board)
         torch.manual_seed(seed)

@@ -8,6 +8,7 @@ from foresay.data.batches import Batches
 from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
+from foresay.embed.elmo import elmos
 from foresay.models.labelling import Labelling
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
@@ -28,8 +29,11 @@ def measure_on(
 
 
 def check_positions(model: Any, shards: Shards | None, name: str) -> None:
-    """Refuses a row of held-out data that is longer than a model has positions for."""
+    """Refuses a row of held-out data that is longer than a model has positions for; it is built."""
     if isinstance(shards, PairShards | TagShards) and hasattr(model, "encoder"):
         shards.check_lengths(name, model.encoder.longest, "encoder.positions=learnt")
+    if isinstance(shards, TagShards):
+        for elmo in elmos(model):
+            shards.check_lengths(name, elmo.longest, f"elmo, run={elmo.run!r}, reads words and", "divide the sentence")
     if isinstance(shards, PairShards):
         shards.check_lengths(name, model.writer.longest, "writer.positions=learnt", "target")
