@@ -113,6 +113,11 @@ SETTINGS = [
     ("encoder.dropout=1.0", "encoder.dropout=1.0; allowed: a number >= 0 and < 1", ""),
     ("train.precision=float8", "train.precision='float8'; allowed: one of float32, bfloat16, float16", ""),
     ("train.precision=float16", "train.precision=float16 needs a GPU", "float32"),
+    (
+        "train.compute.compile=true",
+        "train.compute.compile=true with encoder=recurrent; it compiles the blocks",
+        "leave",
+    ),
     ("train.clip={first: 9.0}", "first=9.0, fall=0; allowed: both", ""),
     ("seed=-1", "seed=-1; allowed: an integer >= 0", ""),
     ("encoder.bidirectional=true", "encoder sees both sides and would see the answer", "encoder.bidirectional=false"),

@@ -200,6 +200,18 @@ def test_a_transformer_scores_texts_longer_than_its_window(transformer: Run) -> 
     assert max(len(transformer.generate("the ", length=50, seed=seed)[0]) for seed in range(9)) > 2 * 10
 
 
+def test_a_bounded_look_back_goes_on_past_the_learnt_positions(transformer: Run, tmp_path: Path) -> None:
+    """With a window nothing grows, but the positions end: texts are begun anew as without one."""
+    recipe = start.recipes.read(transformer.folder / "recipe.yaml")
+    recipe["encoder"]["attention"] = {"window": 4}
+    run = start.train(recipe, out=tmp_path / "run", device="cpu", watch=Watch())
+    scored = run.score(SENTENCE * 3)[0]
+    assert len(scored.log_probs) == 3 * len(SENTENCE) and all(math.isfinite(p) for p in scored.log_probs)
+    assert max(len(run.generate("the ", length=50, seed=seed)[0]) for seed in range(9)) > 2 * 10
+    recipe["encoder"]["positions"] = "rotary"
+    assert start.train(recipe, out=tmp_path / "other", device="cpu", watch=Watch()).context is None
+
+
 def test_a_short_text_needs_no_window(transformer: Run, run: Run) -> None:
     expected = transformer.model.score(ids_of(transformer, "cat"))[0][0].tolist()
     assert transformer.score("cat")[0].log_probs == pytest.approx(expected, abs=1e-6)

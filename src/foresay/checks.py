@@ -10,7 +10,9 @@ import torch
 
 from foresay import own, parts
 from foresay.embed.elmo import elmos
+from foresay.encode.encoder import Encoder
 from foresay.encode.initial import FirstStates
+from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 from foresay.loading import forget_vectors
 from foresay.models.task import Task
@@ -35,6 +37,11 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
     if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
         raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
     _check_sides(recipe)
+    if recipe.train.compute.compile and not isinstance(encoder, Transformer):
+        kind = f"encoder={encoder.part_name}" if isinstance(encoder, Encoder) else f"task={recipe.task.part_name}"
+        raise UserError(
+            f"train.compute.compile=true with {kind}; it compiles the blocks of encoder=transformer: leave it out"
+        )
     if batches.carries and recipe.task.causal and getattr(encoder, "grows", False):
         raise UserError(
             f"train.batches={batches.part_name} carries the state for ever, but a transformer without a window keeps "

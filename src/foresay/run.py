@@ -53,11 +53,11 @@ class Run(Measuring):
 
     @cached_property
     def context(self) -> int | None:
-        """How many tokens a model that keeps them all was trained on at a time; None for one with a bounded state."""
-        if self.model.conditional:  # the source is read whole, and nothing is begun anew
+        """How many tokens a model was trained on at a time that keeps them all, or whose positions end; else None."""
+        encoder = getattr(self.model, "encoder", None)
+        if self.model.conditional or encoder is None:  # with a source, nothing is begun anew
             return None
-        grows = getattr(getattr(self.model, "encoder", None), "grows", False)
-        return self.recipe.train.batches.longest if grows else None
+        return self.recipe.train.batches.longest if encoder.grows or encoder.longest is not None else None
 
     @property
     def ends_count(self) -> bool:

@@ -351,9 +351,7 @@ def test_positions_that_end_are_minded(tmp_path, monkeypatch):
     with pytest.raises(TextError, match="text 2 of 2 has 12 tokens; the model has positions for 11: divide it"):
         narrow.embed(["the cat", "the cat " * 6])
     made = recipe(embedding={"kind": "elmo", "run": "narrow"})
-    with pytest.raises(
-        UserError, match=r"run='narrow' has positions for 11 words, but train\.batches=tags goes to 256"
-    ):
+    with pytest.raises(UserError, match=r"run='narrow' has positions for 11 words, but .* goes to 256; set train"):
         start.train(made, out="run", device="cpu", watch=Watch())
     Path("long.conll").write_text("the\tX\n" * 3 + "\n" + "cat\tN\n" * 12)
     words = ["train.batches.longest=11", "data.valid=long.conll"]

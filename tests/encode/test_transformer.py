@@ -205,6 +205,11 @@ def test_dense_shortcuts_read_all_layers_below():
     torch.testing.assert_close(encoder(x)[0], encoder.norm(stream[-1]))
 
 
+def test_without_biases_there_are_none():
+    encoder = build(block=Form(shortcuts="dense", bias=False), layers=3)
+    assert not any("bias" in name for name, _ in encoder.named_parameters())
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("few", [8, 2])

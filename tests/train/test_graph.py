@@ -339,6 +339,23 @@ def test_no_step_waits_for_the_device(tiny: dict, tmp_path: Path) -> None:
     assert trainer.counters.loss_steps == 9
 
 
+def test_a_rehearsal_is_not_counted(tiny: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a model counts as it trains is set back, also where the step turns out not to be capturable."""
+    trainer = uncaptured(tiny, tmp_path, *SGD)
+    trainer.model.register_buffer("steps", torch.tensor(5))
+    steps: Any = trainer.model.steps
+
+    def aside(_: Graphs, batches: list[Batch], fresh: bool) -> None:
+        steps.add_(1)
+        raise RuntimeError("waits for the device")
+
+    monkeypatch.setattr(Graphs, "_step_aside", aside)
+    assert trainer.graphs is not None
+    with pytest.raises(RuntimeError):
+        trainer.graphs._rehearse([], True)
+    assert int(steps) == 5
+
+
 @pytest.mark.gpu
 @needs_gpu
 def test_a_replayed_step_that_is_no_number_is_not_applied(tiny: dict, tmp_path: Path) -> None:

@@ -4,9 +4,9 @@
     x^{l+1} = block_l(x^l)                         attention, then dense layers (block.py)
     y = norm(x^L)                                  with pre-norm; with post-norm x^L as it is
 
-With `shortcuts: dense` block l reads W_l [x^0; ..; x^{l-1}], all layers below it. A step sees itself and what came
-before it in its own document, no further back than `attention.window` steps in all; with `causal: false` the whole of
-its document, and as far ahead as back.
+With `shortcuts: dense` block l > 0 reads W_l [x^0; ..; x^l], the input and all layers below it. A step sees itself and
+what came before it in its own document, no further back than `attention.window` steps in all; with `causal: false` the
+whole of its document, and as far ahead as back.
 
 The state is the cache of keys and values (cache.py). x (B, T, D) -> y (B, T, H), zero where masked.
 """
@@ -64,14 +64,17 @@ class Transformer(Encoder):
         )
         self.norm = block.new_norm(size) if block.place == "pre" else nn.Identity()
         dense = block.shortcuts == "dense"
-        self.below = nn.ModuleList(nn.Linear((n + 1) * size, size) for n in range(1, layers)) if dense else None
+        self.below = nn.ModuleList(self._product((n + 1) * size) for n in range(1, layers)) if dense else None
 
     def build(self, in_width: int) -> None:
-        self.widen = nn.Linear(in_width, self.width) if in_width != self.width else nn.Identity()
+        self.widen = self._product(in_width) if in_width != self.width else nn.Identity()
         self.positions.build(self.width)
         self.positions.build_heads(self.blocks[0].attention.width)
         for block in self.blocks:
             block.initialise(len(self.blocks))
+
+    def _product(self, in_width: int) -> nn.Linear:
+        return nn.Linear(in_width, self.width, bias=self.form.bias)
 
     def compile_blocks(self) -> None:
         """Blocks are compiled when they next train; all blocks share what is compiled."""

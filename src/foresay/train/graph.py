@@ -186,6 +186,14 @@ class Graphs:
 
     def _rehearse(self, batches: list[Batch], fresh: bool) -> None:
         """Steps that leave no trace but the optimiser's memory, at zero where it is new."""
+        counts = [(one, one.clone()) for one in counters_of(self.model)]
+        try:
+            self._step_aside(batches, fresh)
+        finally:  # a step that cannot be captured has counted itself too
+            for ours, before in counts:
+                ours.copy_(before)
+
+    def _step_aside(self, batches: list[Batch], fresh: bool) -> None:
         random, place = torch.cuda.get_rng_state(self.device), self.place.clone()
         held = None if self.carried is None else map_state(self.carried, Tensor.clone)
         known = set(self.optimizer.state)
@@ -239,6 +247,11 @@ class Graphs:
             raise RuntimeError("the carried state changes its shape from step to step")
         for name, tensor in ours.items():
             tensor.copy_(given[name] if lost is None else given[name].masked_fill(lost, 0))
+
+
+def counters_of(model: Task) -> list[Tensor]:
+    """What a model counts as it trains: the steps of scheduled sampling, the batches until layers thaw."""
+    return [one for one in model.buffers() if one.ndim == 0 and one.dtype == torch.long]
 
 
 @contextmanager

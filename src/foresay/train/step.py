@@ -64,7 +64,8 @@ class Steps:
         schedule = loop.optimizer.schedule.in_steps(max(order.per_epoch // loop.accumulate, 1))
         self.rate: Callable[[int], float] = lambda step: loop.optimizer.lr * schedule.factor(step, loop.steps)
         if loop.compute.compile:
-            compile_blocks(model)
+            assert isinstance(model.encoder, Transformer), "checked with the recipe"
+            model.encoder.compile_blocks()
         self.epochs = loop.steps * loop.accumulate / order.per_epoch
         self.graph = wants_graph(loop, self.device)
         self.graphs: Graphs | None = None  # from the first step on
@@ -174,14 +175,6 @@ class Steps:
             self.watch.note(f"step {counters.step + 1}: loss {loss}, gradient norm {norm}: skipped")
         if counters.skipped_in_a_row >= MOST_SKIPPED:
             raise too_many(loss, norm, counters.step + 1, MOST_SKIPPED)
-
-
-def compile_blocks(model: Task) -> None:
-    """Compiles what a model's encoder has of blocks."""
-    encoder = getattr(model, "encoder", None)
-    if not isinstance(encoder, Transformer):
-        raise UserError("train.compute.compile=true compiles the blocks of a Transformer; this model has none")
-    encoder.compile_blocks()
 
 
 def wants_graph(loop: Loop, device: torch.device) -> bool:
