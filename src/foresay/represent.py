@@ -16,7 +16,7 @@ import torch
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
-from foresay.errors import UserError
+from foresay.errors import TextError
 from foresay.parts import fits
 from foresay.results import Embedded
 from foresay.text.tokens import START, Tokens
@@ -36,8 +36,9 @@ class Representing:
         self.model.eval()
         given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
         ids = self.tokens.encode_many(given) if given else []
-        if not all(map(len, ids)):
-            raise UserError("a text has no tokens; give a text with words")
+        for number, row in enumerate(ids, 1):
+            if not len(row):
+                raise TextError(number, len(ids), f"has no tokens ({given[number - 1][:60]!r}); give some words")
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         found: dict[int, Embedded] = {}
         while order:
