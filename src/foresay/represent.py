@@ -17,8 +17,8 @@ from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
 from foresay.errors import TextError
-from foresay.parts import fits
 from foresay.results import Embedded
+from foresay.text.given import texts_of
 from foresay.text.tokens import START, Tokens
 
 AT_ONCE = 1 << 12  # tokens read at a time
@@ -34,7 +34,7 @@ class Representing:
     def embed(self, texts: str | Sequence[str]) -> list[Embedded]:
         """The vectors of each text's tokens, of every layer; each is read whole, those of like length together."""
         self.model.eval()
-        given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
+        given = texts_of(texts)
         ids = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(ids, 1):
             if not len(row):

@@ -93,6 +93,8 @@ def test_a_line_without_tokens_is_told_with_its_place(call: Commands, tmp_path, 
     run: Any = load("bare", "cpu")
     with pytest.raises(UserError, match=r"^text 2 of 3 has no tokens \('!!!'\); give some words$"):
         run.embed(["a", "!!!", "?"])
+    with pytest.raises(UserError, match=r"^texts=5; allowed: text, or a list of texts$"):
+        run.embed(5)
 
 
 def test_files_in_another_encoding(call: Commands, tmp_path):
