@@ -63,6 +63,8 @@ def test_it_learns_and_answers(trained: Path) -> None:
     assert run.predict([]) == []
     with pytest.raises(UserError, match=r"^text 2 of 2 has no tokens \(' '\); give some words$"):
         run.predict(["it", " "])
+    with pytest.raises(UserError, match=r"^texts=5; allowed: text, or a list of texts$"):
+        run.predict(5)
 
 
 def test_it_is_measured(trained: Path) -> None:

@@ -123,10 +123,34 @@ def test_what_stands_between_two_texts_stays_whole(run):
     assert run.predict("Where? ||| Bob lives in Rome.")[0].words[:4] == ["Where", "?", "|||", "Bob"]
 
 
+def test_a_word_with_a_blank_within_is_unknown_as_in_training(run):
+    """Files with tabs may have such words."""
+    Path("blank.conll").write_text("Anna left\tO\nlives\tO\n")
+    found = run.evaluate("blank.conll")
+    one, other = run.predict([["Anna left", "lives"], ["zzz", "lives"]])
+    assert found.unknown == 0.5 and (one.words, one.tags) == (["Anna left", "lives"], other.tags)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error"),
+    [
+        (" ", "text 1 of 1 is empty; give a text with words"),
+        (["a", []], "text 2 of 2 is empty; give a text with words"),
+        ([["a", " "]], "text 1 of 1 has an empty word; give a text with words"),
+        (5, "texts=5; allowed: text, a list of texts, or a list of lists of words"),
+        (None, "texts=None; allowed: text, a list of texts, or a list of lists of words"),
+        (["a", 5], "text 2 of 2 is 5; allowed: text, or a list of words"),
+        ([["Anna", 5]], "text 1 of 1 has 5 among its words; allowed: text"),
+        ([[["Anna"], ""]], "text 1 of 1 has ['Anna'] among its words; allowed: text"),
+    ],
+)
+def test_what_is_no_text_is_refused(run, texts, error):
+    with pytest.raises(UserError) as raised:
+        run.predict(texts)
+    assert str(raised.value) == error
+
+
 def test_refusals_of_a_run(run):
-    for text, error in ((" ", "text 1 of 1 is empty"), ([["a", " "]], "text 1 of 1 has an empty word")):
-        with pytest.raises(UserError, match=error):
-            run.predict(text)
     for call in (run.score, run.generate, run.perplexity, run.search, run.correct, run.step):
         with pytest.raises(UserError, match="holds tagger, which know no probability of a text; use foresay predict"):
             call("a text")

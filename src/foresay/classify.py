@@ -15,7 +15,7 @@ from foresay.data.strange import spelt, words_of
 from foresay.errors import TextError
 from foresay.measuring import Measuring
 from foresay.models.labelling import Labelling
-from foresay.parts import fits
+from foresay.text.given import texts_of
 
 AT_ONCE = 64  # texts read together
 Prediction = tuple[str | tuple[str, ...], dict[str, float]]
@@ -27,7 +27,7 @@ class Classifying(Measuring):
     @torch.inference_mode()
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
         """Of each text its label and the probability of every label; where there may be several, a tuple of labels."""
-        given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
+        given = texts_of(texts)
         model = self.model.eval()
         assert isinstance(model, Labelling)
         rows = self.tokens.encode_many(given) if given else []

@@ -16,9 +16,9 @@ import torch
 from foresay.data.batch import Batch
 from foresay.data.row_batches import padded
 from foresay.data.strange import spelt, words_of
-from foresay.errors import TextError, UserError
-from foresay.parts import fits
+from foresay.errors import TextError
 from foresay.results import Embedded
+from foresay.text.given import texts_of
 from foresay.text.tokens import START, Tokens
 
 AT_ONCE = 1 << 12  # tokens read at a time
@@ -34,11 +34,9 @@ class Representing:
     def embed(self, texts: str | Sequence[str]) -> list[Embedded]:
         """The vectors of each text's tokens, of every layer; each is read whole, those of like length together."""
         self.model.eval()
-        given = fits(list[str], [texts] if isinstance(texts, str) else list(texts), "texts")
+        given = texts_of(texts)
         ids = self.tokens.encode_many(given) if given else []
-        if not all(map(len, ids)):
-            raise UserError("a text has no tokens; give a text with words")
-        self._check_lengths(ids)
+        self._check(given, ids)
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         found: dict[int, Embedded] = {}
         while order:
@@ -47,10 +45,12 @@ class Representing:
             found |= zip(rows, self._embedded([given[row] for row in rows], [ids[row] for row in rows]), strict=True)
         return [found[row] for row in range(len(ids))]
 
-    def _check_lengths(self, ids: Sequence[np.ndarray]) -> None:
-        """Refuses a text that is longer than there are positions for, with <start> or <stop> beside it."""
+    def _check(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> None:
+        """Refuses texts without tokens, and with more than there are positions for, <start> or <stop> beside them."""
         longest = self.model.encoder.longest
-        for number, row in enumerate(ids, 1):
+        for number, (text, row) in enumerate(zip(texts, ids, strict=True), 1):
+            if not len(row):
+                raise TextError(number, len(ids), f"has no tokens ({text[:60]!r}); give some words")
             if longest is not None and len(row) >= longest:
                 why = f"has {len(row)} tokens; the model has positions for {longest - 1}: divide it"
                 raise TextError(number, len(ids), why)

@@ -9,7 +9,7 @@ run.evaluate(split="test").spans.f1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,9 @@ from foresay.embed.elmo import elmos
 from foresay.errors import TextError
 from foresay.measuring import Measuring
 from foresay.models.tagging import Tagging
+from foresay.parts import shown
 from foresay.text.characters import Characters
+from foresay.text.given import SHOWN, listed
 from foresay.text.words import Words
 
 AT_ONCE = 1 << 14  # words tagged at a time
@@ -62,11 +64,14 @@ class TagUsing(Measuring):
         """The tags of each text; a text is cut into words and punctuation, with `blanks` at blanks alone.
 
         A run whose tokens are characters tags every character but blanks. A list of words in place of a text is taken
-        as it is.
+        as it is; a word with a blank within is unknown, as it is in training.
         """
-        given = [texts] if isinstance(texts, str) else list(texts)
+        given = listed(texts, "text, a list of texts, or a list of lists of words")
         letters = isinstance(self.tokens, Characters)
         apart = (lambda text: list("".join(text.split()))) if letters else (lambda text: cut(text, blanks=blanks))
+        for number, text in enumerate(given, 1):
+            if isinstance(text, bytes) or not isinstance(text, Iterable):
+                raise TextError(number, len(given), f"is {shown(text)[:SHOWN]}; allowed: text, or a list of words")
         sentences = [apart(text) if isinstance(text, str) else list(text) for text in given]
         ids = self._checked(sentences)
         order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
@@ -81,7 +86,10 @@ class TagUsing(Measuring):
         """The ids of the words of every sentence."""
         longest = self._positions()
         for number, words in enumerate(sentences, 1):
-            if not words or not all(isinstance(word, str) and word.strip() for word in words):
+            if others := [word for word in words if not isinstance(word, str)]:
+                why = f"has {shown(others[0])[:SHOWN]} among its words; allowed: text"
+                raise TextError(number, len(sentences), why)
+            if not words or not all(map(str.strip, words)):
                 what = "has an empty word" if words else "is empty"
                 raise TextError(number, len(sentences), f"{what}; give a text with words")
             if longest is not None and len(words) > longest:

@@ -36,6 +36,24 @@ def test_two_columns_are_joined():
         next(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "p,q\na,b\na,c ||| d\n"),
+        ("a.tsv", "p\tq\na\tb\na|||\tb\n"),
+        ("a.jsonl", '{"p": "a", "q": "b"}\n\n{"p": "a|||b", "q": ""}\n'),
+    ],
+)
+def test_what_stands_between_two_is_in_neither(name, content):
+    """As in training; a text alone may hold it."""
+    Path(name).write_text(content)
+    found = column_texts([name], ["p", "q"], between="|||")
+    assert next(found)[1] == "a ||| b"
+    with pytest.raises(UserError, match=rf"^{name} line 3 has a text with '\|\|\|', which stands between two; take it"):
+        next(found)
+    assert len(list(column_texts([name], ["p"]))) == 2
+
+
 def test_where_one_is_empty_there_is_no_text():
     Path("a.csv").write_text("p,q\na,\n ,b\na,b\n")
     assert [text for _, text in column_texts(["a.csv"], ["p", "q"], between="#")] == ["", "", "a # b"]

@@ -14,6 +14,7 @@ from safetensors import safe_open
 from foresay import represent, start
 from foresay.cli import lines
 from foresay.data.batch import Batch
+from foresay.errors import UserError
 from foresay.loading import load
 from foresay.text.tokens import UNK
 from foresay.text.word_bytes import numbered
@@ -39,6 +40,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     start.train(recipe, out=made / "run", device="cpu", watch=Watch())
     narrow = recipe["embedding"] | {"size": 4}
     start.train(recipe | {"embedding": narrow}, out=made / "narrow", device="cpu", watch=Watch())
+    bare = {"kind": "words", "normalise": {"punctuation": "strip"}}
+    start.train(recipe | {"tokens": bare}, out=made / "bare", device="cpu", watch=Watch())
     counted = {"task": "ngram", "data": recipe["data"], "tokens": "words"}
     start.train(counted, out=made / "counts", device="cpu", watch=Watch())
     return made
@@ -73,6 +76,25 @@ def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
     done = call("embed", "run", "-", given=b"the cat\na\xff\n")
     assert done.code == 2 and done.error.startswith("foresay: standard input line 2 is not UTF-8: byte 0xFF")
     assert json.loads(done.out)["tokens"] == ["the", "cat"]
+
+
+def test_a_line_without_tokens_is_told_with_its_place(call: Commands, tmp_path, monkeypatch):
+    """Past the first block of lines; those before it are given, a file of all is not begun."""
+    monkeypatch.setattr(lines, "BLOCK", 4)
+    (tmp_path / "new.txt").write_text("the cat\na\n\nsat\n\non!\n\n!!!\na mat\n")
+    done = call("embed", "bare", tmp_path / "new.txt")
+    told = "has no tokens ('!!!'); give some words"
+    assert (done.code, done.error) == (2, f"foresay: {tmp_path / 'new.txt'} line 8 {told}\n")
+    found = [json.loads(line)["tokens"] for line in done.out.splitlines()]
+    assert found == [["the", "cat"], ["a"], [], ["sat"], [], ["on"], []]
+    assert call.refused("embed", "bare", tmp_path / "new.txt", "--out", tmp_path / "v.npy").endswith(told)
+    assert not (tmp_path / "v.npy").exists()
+    assert call("embed", "bare", "a", "!!!").error == f"foresay: '!!!' {told}\n"
+    run: Any = load("bare", "cpu")
+    with pytest.raises(UserError, match=r"^text 2 of 3 has no tokens \('!!!'\); give some words$"):
+        run.embed(["a", "!!!", "?"])
+    with pytest.raises(UserError, match=r"^texts=5; allowed: text, or a list of texts$"):
+        run.embed(5)
 
 
 def test_files_in_another_encoding(call: Commands, tmp_path):

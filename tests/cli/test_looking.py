@@ -80,6 +80,7 @@ def test_more_symbols_than_can_be_read_are_not_drawn(monkeypatch: pytest.MonkeyP
         (["b", "--attention", "a"], "'b' is a target without a source; give --pair SOURCE TARGET"),
         (["--pair", "a", "--layer", "1"], "--layer and --head with --pair; they are for --attention"),
         (["--pair", ""], "no source is given; give one"),
+        (["--pair", "a", "--out", "own.html"], "--out own.html; allowed: a name that ends with .svg or .png"),
         (["--pair", "a", "--out", "own.pdf"], "--out own.pdf; allowed: a name that ends with .svg or .png"),
     ],
 )

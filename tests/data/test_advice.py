@@ -2,7 +2,7 @@
 
 import pytest
 
-from foresay.data.advice import as_options
+from foresay.data.advice import OR_CONLLU, as_options
 from foresay.data.decoding import not_text
 
 
@@ -16,6 +16,7 @@ from foresay.data.decoding import not_text
         (not_text(255, 3), "is not UTF-8: byte 0xFF at offset 3; say its encoding (--encoding latin-1, or another)"),
         ("give text in UTF-8, or data.encoding", "give text in UTF-8, or --encoding"),
         ("is no CSV; mend it, or read it with data.format=text", "is no CSV; mend it"),
+        (f"delete such lines{OR_CONLLU}; where", "delete such lines; where"),
         ("a.txt is empty; give a file with text", "a.txt is empty; give a file with text"),
     ],
 )

@@ -76,6 +76,24 @@ def test_several_labels() -> None:
     ]
     objects = '{"text": "x", "label": ["a", 2]}\n{"text": "y", "label": []}\n'
     assert [labels for _, _, labels in table(objects, "jsonl", several=True)] == [("a", "2"), ()]
+    single = '{"text": "x", "label": "a|b"}\n{"text": "y", "label": 2}\n{"text": "z", "label": ["a|b"]}\n'
+    assert [labels for _, _, labels in table(single, "jsonl", several=True)] == [("a", "b"), ("2",), ("a|b",)]
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("null", "None"),
+        ("true", "True"),
+        ("1.5", "1.5"),
+        ('{"a": 1.5}', "{'a': 1.5}"),
+        ('["a", null]', "None"),
+        ('[["a"]]', "['a']"),
+    ],
+)
+def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: str) -> None:
+    text = table(f'{{"text": "x", "label": "a"}}\n{{"text": "y", "label": {label}}}\n', "jsonl", several=True)
+    assert said(text) == f"t.jsonl: line 2 has the label {shown}; allowed: text or an integer, or a list of these"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from foresay.data.spans import Span, closed, first_broken, rewritten, scheme_of, spans_of, written
+from foresay.data.spans import Span, broken, closed, first_broken, rewritten, scheme_of, spans_of, written
 
 TAGS = ["O", *(f"{letter}-{kind}" for letter in "BIES" for kind in ("x", "creative-work"))]
 any_tags = st.lists(st.sampled_from(TAGS), max_size=12)
@@ -31,7 +31,7 @@ def test_rewritten_tags_keep_the_spans_and_the_scheme(tags, scheme):
 @given(st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), max_size=12))
 def test_bio_is_broken_where_an_i_stands_alone(tags):
     alone = [n for n, tag in enumerate(tags) if tag[0] == "I" and (n == 0 or tags[n - 1] not in (f"B{tag[1:]}", tag))]
-    assert first_broken(tags, "bio") == (alone[0] if alone else None)
+    assert first_broken(tags, "bio") == (alone[0] if alone else None) and list(broken(tags, "bio")) == alone
 
 
 @given(any_tags)
@@ -44,6 +44,10 @@ def test_bioes_is_broken_where_rewriting_changes_something(tags):
 )
 def test_where_bioes_is_broken(tags, place):
     assert first_broken(tags.split(), "bioes") == place
+
+
+def test_every_word_that_breaks_bioes():
+    assert list(broken(["O", "I-x", "S-x", "B-x", "O", "E-x", "I-y", "O"], "bioes")) == [1, 1, 3, 5, 6, 6]
 
 
 def test_written_by_hand():

@@ -54,6 +54,57 @@ def test_lines_of_words_where_some_are_left_out():
     assert (list(first.lines), list(second.lines)) == ([2, 3], [5, 7])
 
 
+COMMENT = "looks like a comment: delete such lines, or set data.format=conllu where the file is CoNLL-U"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# doc1\nAnna N\nleft V\n\n# doc2\nBob N\n\n", 1),
+        ("Anna N\nleft V\n\n# doc1\nBob N\n\nCarl N\n", 4),  # one alone
+        ("# sent 1\n# sent 1\nAnna N 1\n", 1),  # two above each other
+        ("Anna\tN\n\n# doc1\n\nBob\tN\n", 3),  # with a sentence of its own
+        ("Anna N\n\n# doc1", 3),
+    ],
+)
+def test_a_comment_is_no_word(text, line):
+    columns = {"read": {"columns": [1, 2]}} if "sent" in text else {}
+    tag = "sent" if columns else "doc1"
+    with pytest.raises(UserError) as raised:
+        ready(text, **columns)
+    assert str(raised.value) == (
+        f"a.conll: line {line} begins with # and has the tag {tag}, which no other word has; it {COMMENT}; where # "
+        "is a word, put a tab behind it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# O\n1 O\n", [[("#", "O"), ("1", "O")]]),  # its tag is another word's too
+        ("1 O\n# SYM\n\n# SYM\n", [[("1", "O"), ("#", "SYM")], [("#", "SYM")]]),  # it stands within a sentence too
+        ("#\tSYM\n1\tO\n", [[("#", "SYM"), ("1", "O")]]),  # a tab behind it
+    ],
+)
+def test_a_number_sign_may_be_a_word(text, expected):
+    assert read_back(ready(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "error"),
+    [
+        ("# text = a b\na O\n", {}, f"a.conll has 5 columns at line 1, which {COMMENT}"),
+        ("# doc1\na b O\n", {"read": {"columns": [1, 3]}}, f"a.conll has 2 columns at line 1, which {COMMENT}"),
+        ("# doc1\na x y O\n", {}, f"a.conll: line 2 has 4 columns, line 1 has 2; line 1 {COMMENT}"),
+        ("a O\n\n# a b\nb O\n", {}, f"a.conll: line 3 has 3 columns, line 1 has 2; line 3 {COMMENT}"),
+    ],
+)
+def test_a_comment_with_other_columns(text, settings, error):
+    with pytest.raises(UserError) as raised:
+        ready(text, **settings)
+    assert str(raised.value) == error
+
+
 @pytest.mark.parametrize(
     "text", [">1abc\nMKVL\nCCEE\n\n>2 of two\nGA\nCH\n", "MKVL\r\nCCEE\r\nGA\r\nCH"], ids=["names", "no names"]
 )

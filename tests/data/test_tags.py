@@ -20,6 +20,21 @@ def test_rewritten_in_another_scheme():
     assert read_back(ready(text, read={"scheme": "none"}))[0][0] == ("a", "I-x")
 
 
+def test_what_is_mended_is_told():
+    Path("valid.conll").write_text("b O\n\nc I-y\nd I-x\n")
+    text = "z B-x\n\na O\nb I-x\nc I-x\nd B-y\n\ne I-y\n"
+    notes = ready(text, valid="valid.conll", read={"rewrite": "bioes"}).notes
+    assert notes == (
+        "data.train: 2 tags that broke BIO were mended (data.rewrite=bioes), the first at line 4: I-x",
+        "data.valid: 2 tags that broke BIO were mended (data.rewrite=bioes), the first at line 3: I-y",
+    )
+    alone = ready("a B-x\nb O\n\nc S-x\n", read={"rewrite": "bio"})
+    assert alone.notes == (
+        "data.train: 1 tag that broke BIOES was mended (data.rewrite=bio), the first at line 1: B-x",
+    )
+    assert ready(TEXT, read={"rewrite": "bioes"}).notes == ()  # turned into another scheme, nothing mended
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "error"),
     [
@@ -30,7 +45,7 @@ def test_rewritten_in_another_scheme():
         ("a S-x\nb B-x\n", {}, "line 2 has B-x before the end of a sentence, and a span begins with B- and ends with"),
         ("a B-x\nb I-x\nc S-x\n", {}, "line 2 has I-x before S-x"),
         ("a O\nb Z\n", {"tags": ["O", "N"]}, "line 2 has the tag Z, which is not among data.tags: N, O"),
-        ("a N\n", {"read": {"rewrite": "bio"}}, "data.rewrite=bio, but the tags of a.conll write no spans: N"),
+        ("a N\n", {"read": {"rewrite": "bio"}}, "write no spans: N; set data.rewrite=null train.best=accuracy, or use"),
         ("a N\n", {"read": {"scheme": "bio"}}, "data.scheme=bio, but there are tags that write no spans: N"),
         ("a N\n", {"read": {"scheme": "none", "rewrite": "bio"}}, "leave one of them out"),
         ("a N\n", {"share": 0.5}, "gives no (train|valid) sentences"),

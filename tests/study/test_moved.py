@@ -166,6 +166,10 @@ def test_on_the_command_line(folder, call):
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert call("look", folder / "mean", "--text", "a c", "--out", "a.html").code == 0
     assert "<span" in Path("a.html").read_text("utf-8")
+    assert call("look", folder / "mean", "--text", "a c", "--out", "B.HTML").code == 0
+    assert Path("B.HTML").read_bytes() == Path("a.html").read_bytes()
+    said = call.refused("look", folder / "mean", "--text", "a c", "--out", "a.pdf")
+    assert said == "--out a.pdf; allowed: a name that ends with .svg, .png or .html"
     told = json.loads(call("look", folder / "mean", "--text", "a c", "--json").out)
     assert told["tokens"] == ["a", "c"] and len(told["shares"]) == 2
     assert call.refused("look", folder / "mean", "--text", "a", "--label", "no", "--json") == (

@@ -27,7 +27,8 @@ def column_texts(
 ) -> Iterator[tuple[str, str]]:
     """The texts of columns, named or numbered from 1, with where each stands; `form` says what a pipe holds.
 
-    Those of several columns become one, with `between` between them; where one is empty, so is the whole.
+    Those of several columns become one, with `between` between them, which none may hold; where one is empty, so is
+    the whole.
     """
     if form is not None and form not in FORMATS:
         raise UserError(f"--format {form}; allowed: {', '.join(FORMATS)}")
@@ -41,6 +42,8 @@ def column_texts(
         found = _objects(name, columns, pipe, encoding) if kind == "jsonl" else _rows(name, columns, kind, encoding)
         try:
             for place, texts in found:
+                if between and any(between in text for text in texts):
+                    raise UserError(f"{place} has a text with {between!r}, which stands between two; take it out")
                 yield place, f" {between} ".join(texts) if all(map(str.strip, texts)) else ""
         except UserError as error:
             raise UserError(as_options(str(error))) from None

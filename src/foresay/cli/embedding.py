@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from foresay.cli.app import Device, Encoding, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
-from foresay.errors import UserError
+from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
     from foresay.results import Embedded
@@ -51,22 +52,30 @@ def embed(
     found: list[Embedded] = []
     pipe = Pipe(encoding)
     for block in blocks(begun(placed_lines(texts, pipe, encoding or "utf-8"), texts, "embed"), pipe):
-        some = [_chosen(one, layer) for one in _embedded(loaded, block)]
-        if out is not None:
-            found += some
-            continue
-        for one in some:
-            show_json(one.as_dict(), compact=True)
+        for one in _embedded(loaded, block):
+            chosen = _chosen(one, layer)
+            if out is not None:
+                found.append(chosen)
+            else:
+                show_json(chosen.as_dict(), compact=True)
     if out is None:
         return
     _write(out, found, [layer] if layer is not None else list(range(len(found[0].layers))))
     say(f"{out}: {sum(len(one.tokens) for one in found):,} tokens of {len(found):,} texts")
 
 
-def _embedded(run: Any, block: list[Placed]) -> list[Embedded]:
-    """Those of lines; a blank one keeps its place, without tokens."""
-    found = iter(run.embed([line for _, line in block if line.strip()]))
-    return [next(found) if line.strip() else run.embed_none(line) for _, line in block]
+def _embedded(run: Any, block: list[Placed]) -> Iterator[Embedded]:
+    """Those of lines, up to one without tokens, which is told with its place; a blank one keeps its place."""
+    full = [n for n, (_, line) in enumerate(block) if line.strip()]
+    try:
+        found = iter(run.embed([block[n][1] for n in full]))
+    except TextError as error:
+        bad = full[error.number - 1]
+        place, line = block[bad]
+        yield from _embedded(run, block[:bad])
+        raise UserError(f"{place or repr(line[:60])} {error.why}") from None
+    for _, line in block:
+        yield next(found) if line.strip() else run.embed_none(line)
 
 
 def _chosen(one: Embedded, layer: int | None) -> Embedded:

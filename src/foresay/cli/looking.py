@@ -75,8 +75,7 @@ def look(
         from foresay.study.pictures import check_ending
 
         name = {"--pair": "alignment.svg", "--attention": "attention.svg", "--text": "moved.svg"}[given[0]]
-        path = out or run / name
-        path = path if text is not None and path.suffix == ".html" else check_ending(path)
+        path = check_ending(out or run / name, also=(".html",) if text is not None else ())
         check_free(path, force, anywhere=out is None)
     if text is not None:
         look_at_words(loaded, text, label, path, as_json=as_json)

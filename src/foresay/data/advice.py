@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 
 OR_REPLACE = ", or take data.errors=replace, which counts what it replaces"
+OR_CONLLU = ", or set data.format=conllu where the file is CoNLL-U"
 
 
 def as_options(line: str) -> str:
     """The same line, with the options of a command in place of the settings of a recipe."""
-    for setting in (OR_REPLACE, ", or take data.errors=replace", ", or read it with data.format=text"):
+    for setting in (OR_REPLACE, OR_CONLLU, ", or take data.errors=replace", ", or read it with data.format=text"):
         line = line.replace(setting, "")
     line = line.replace("data.encoding", "--encoding")
     line = re.sub(r"data\.columns=\[([^\]]*)\]", lambda found: _each(found[1]), line)

@@ -111,16 +111,20 @@ class LabelText:
     def _labels(self, line: int, given: Any) -> tuple[str, ...]:
         """The labels of one text: exactly one, or with `several` any number, each once, in the order given."""
         if self.several:
-            each = given if isinstance(given, list) else str(given).split(self.separator) if given != "" else []
+            if isinstance(given, str):
+                each = given.split(self.separator) if given else []
+            else:
+                each = given if isinstance(given, list) else [given]
             return tuple(dict.fromkeys(self._label(line, one) for one in each))
         return (self._label(line, given),)
 
     def _label(self, line: int, given: Any) -> str:
-        if isinstance(given, list):
+        if isinstance(given, list) and not self.several:
             remedy = "the run gives each text one" if self.trained else "for any number of them set data.several=true"
             raise UserError(f"{self.name}: line {line} has a list of labels; {remedy}")
         if isinstance(given, bool) or not isinstance(given, (str, int)):  # not str | int, which is made anew each time
-            raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer")
+            or_list = ", or a list of these" if self.several else ""
+            raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer{or_list}")
         label = str(given).strip()
         if not label:
             raise UserError(f"{self.name}: line {line} has an empty label; mend or delete it")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 Scheme = Literal["none", "bio", "bioes"]
@@ -81,14 +81,18 @@ def follows(before: str, after: str, scheme: Scheme) -> bool:
 
 
 def first_broken(tags: Sequence[str], scheme: Scheme) -> int | None:
-    """The first word whose tag the scheme does not allow after the one before it; None where all is well.
+    """The first word whose tag breaks the scheme; None where all is well."""
+    return next(broken(tags, scheme), None)
 
-    A span of `bioes` that is not ended is broken at its last word.
+
+def broken(tags: Sequence[str], scheme: Scheme) -> Iterator[int]:
+    """The words whose tag the scheme does not allow after the one before it, in order.
+
+    A span of `bioes` that is not ended is broken at its last word, which may be broken by the one before it too.
     """
     for place, (before, tag) in enumerate(itertools.pairwise([OUTSIDE, *tags, OUTSIDE])):
         if not follows(before, tag, scheme):
-            return place if tag[0] in "IE" else place - 1
-    return None
+            yield place if tag[0] in "IE" else place - 1
 
 
 def closed(tags: Iterable[str], scheme: Scheme) -> list[str]:

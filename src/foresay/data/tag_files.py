@@ -11,7 +11,8 @@
     CCEEE
 
 Lines of `-DOCSTART-` are left out too. Files may be packed. All lines have as many columns as the first. Every mistake
-is told with its line. SQuAD's JSON: squad.py. Sentences that are made in memory stand for a line each.
+is told with its line: columns have no comments, so `# doc1` at the head of a sentence is one, known by a tag that no
+other word has. SQuAD's JSON: squad.py. Sentences that are made in memory stand for a line each.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from sys import intern
 from typing import Literal, NamedTuple
 
+from foresay.data.advice import OR_CONLLU
 from foresay.data.pair_files import text_lines
 from foresay.data.records import RETURN
 from foresay.data.source import Source
@@ -40,6 +43,7 @@ CONLLU = (2, 4)  # the columns of the word and its universal part of speech
 _LEFT_OUT = re.compile(r"\d+[-.]\d+")
 _START = "-DOCSTART-"
 _AS_MANY = "every line of a word needs as many: mend it"
+_COMMENT = f"looks like a comment: delete such lines{OR_CONLLU}"
 
 
 class Tagged(NamedTuple):
@@ -109,9 +113,10 @@ class TagText:
 
     def _sentences(self) -> Iterator[Tagged]:
         """One loop, no call of ours for each line: reading is most of what the preparing of tags takes."""
-        conllu, width, first, word_at, tag_at = self.format == "conllu", 0, 0, 0, 1
+        conllu, width, first, word_at, tag_at = self.format == "conllu", 0, (0, ""), 0, 1
         lines, words, tags = list[int](), list[str](), list[str]()
-        for line, text in enumerate(text_lines(self.source), 1):
+        heads, headed, others = 0, dict[str, int](), set[str]()  # lines `# ...` at the head; their tags; all other tags
+        for line, text in enumerate(chain(text_lines(self.source), [""]), 1):
             word = tag = ""  # as where a sentence ends
             if text and not text.isspace():
                 if "\r" in text:
@@ -121,26 +126,40 @@ class TagText:
                     continue
                 if len(fields) != width:
                     if width:
-                        raise UserError(
-                            f"{self.name}: line {line} has {_count(len(fields))}, line {first} has {width}; {_AS_MANY}"
-                        )
-                    width, first = len(fields), line
-                    word_at, tag_at = self._places(width, line)
+                        raise UserError(self._other_width((line, text), len(fields), first, width))
+                    width, first = len(fields), (line, text)
+                    word_at, tag_at = self._places(width, line, text)
                 word, tag = fields[word_at].strip(), fields[tag_at].strip()
                 if not word or not tag:
                     raise UserError(f"{self.name}: line {line} has an empty {'tag' if word else 'word'}; mend it")
             if word and word != _START:
+                if text[0] == "#":
+                    heads += text[1] == " " and heads == len(words)
                 lines.append(line)
                 words.append(intern(word))
                 tags.append(intern(tag))
             elif words:
+                for place in range(heads):
+                    headed.setdefault(tags[place], lines[place])
+                others.update(tags[heads:] if heads else tags)
                 yield Tagged(_short(lines), words, tags)
-                lines, words, tags = [], [], []
-        if words:
-            yield Tagged(_short(lines), words, tags)
+                lines, words, tags, heads = [], [], [], 0
+        for tag, line in headed.items():
+            if tag not in others:
+                raise UserError(
+                    f"{self.name}: line {line} begins with # and has the tag {tag}, which no other word has; it "
+                    f"{_COMMENT}; where # is a word, put a tab behind it"
+                )
 
-    def _places(self, width: int, line: int) -> tuple[int, int]:
+    def _other_width(self, here: tuple[int, str], width: int, first: tuple[int, str], due: int) -> str:
+        """What is said of a line with more or fewer columns than the first."""
+        comment = next((f"line {line} {_COMMENT}" for line, text in (here, first) if text[0] == "#"), None)
+        return f"{self.name}: line {here[0]} has {_count(width)}, line {first[0]} has {due}; {comment or _AS_MANY}"
+
+    def _places(self, width: int, line: int, text: str) -> tuple[int, int]:
         """Where the word and the tag stand among the fields, by the first line."""
+        if text[0] == "#" and (width != 2 if self.columns is None else max(map(abs, self.columns)) > width):
+            raise UserError(f"{self.name} has {_count(width)} at line {line}, which {_COMMENT}")
         if self.columns is None and width != 2:
             raise UserError(
                 f"{self.name} has {_count(width)} at line {line}; say which are the word's and the tag's: "

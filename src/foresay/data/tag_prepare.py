@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from foresay.data.prepare import Prepared
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
+from foresay.data.spans import broken, scheme_of
 from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged
 from foresay.data.tag_set import Met, TagSet
@@ -53,6 +55,22 @@ class PreparingTags(Preparing):
     def learn(self, folder: Path) -> None:
         super().learn(folder)
         self.tags.save(folder)
+
+    def notes(self, prepared: Prepared) -> Iterator[str]:
+        """How many tags of each part `rewrite` has mended."""
+        read, met = self.corpus.read, self.met
+        scheme = scheme_of(met["train"].tags) if read.scheme == "auto" else read.scheme
+        for name, text in self.found.items():
+            if read.rewrite is None or met[name].keeps(scheme):
+                continue
+            places = [(one.lines[place], one.tags[place]) for one in text for place in {*broken(one.tags, scheme)}]
+            if places:
+                line, tag = min(places)
+                many, were = (f"{len(places):,} tags", "were") if len(places) > 1 else ("1 tag", "was")
+                yield (
+                    f"data.{name}: {many} that broke {scheme.upper()} {were} mended (data.rewrite={read.rewrite}), the "
+                    f"first at line {line}: {tag}"
+                )
 
     def rows(self, part: str) -> Iterator[Tagged]:
         return (self.corpus.written(one, self.tags) for one in super().rows(part))

@@ -81,7 +81,7 @@ class Tags(Rows):
         if self.read.rewrite is not None and scheme == "none":
             raise UserError(
                 f"data.rewrite={self.read.rewrite}, but the tags of {found['train'].name} write no spans: "
-                f"{_few(given)}; leave it out"
+                f"{_few(given)}; set data.rewrite=null train.best=accuracy, or use foresay train pos"
             )
         if scheme != "none" and TagSet.of(given).scheme == "none" and given != {OUTSIDE}:
             raise UserError(

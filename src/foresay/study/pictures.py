@@ -14,10 +14,11 @@ MOST = 64  # symbols that can be read along a side
 ENDINGS = (".svg", ".png")
 
 
-def check_ending(path: Path, option: str = "--out") -> Path:
-    """A picture is SVG or PNG by its name."""
-    if path.suffix.lower() not in ENDINGS:
-        raise UserError(f"{option} {path}; allowed: a name that ends with {' or '.join(ENDINGS)}")
+def check_ending(path: Path, option: str = "--out", also: tuple[str, ...] = ()) -> Path:
+    """A picture is SVG or PNG by its name, or what else its writer can make."""
+    *most, last = (*ENDINGS, *also)
+    if path.suffix.lower() not in (*most, last):
+        raise UserError(f"{option} {path}; allowed: a name that ends with {', '.join(most)} or {last}")
     return path
 
 
