@@ -310,10 +310,11 @@ def test_the_first_pairs_are_measured_and_written(cipher):
     assert run.evaluate(split="test", limit=3).loss == first.measured.loss
 
 
-def test_texts_that_have_changed_are_not_judged(cipher, tmp_path):
+@pytest.mark.parametrize("letters", ["ij", "ab"], ids=["targets", "sources"])
+def test_texts_that_have_changed_are_not_judged(cipher, tmp_path, letters):
     copied = tmp_path / "all"
     shutil.copytree(cipher, copied)
-    (copied / "test.tsv").write_text((copied / "test.tsv").read_text().replace("i", "j"))
+    (copied / "test.tsv").write_text((copied / "test.tsv").read_text().replace(*letters))
     config = json.loads((copied / "run" / "config.json").read_text())
     changed = json.loads(json.dumps(config).replace(str(cipher), str(copied)))
     (copied / "run" / "config.json").write_text(json.dumps(changed))

@@ -258,9 +258,12 @@ class Translating(Measuring):
         return Judged(measured, overlap(written, [target for _, _, target in pairs], asked), written)
 
     def _check_same(self, pairs: list[Any], shards: PairShards, split: str) -> None:
-        """Refuses texts that are no longer those that were prepared."""
-        ids = [np.append(self.tokens.encode(target), STOP) for _, _, target in pairs]
-        if len(ids) != shards.documents or not np.array_equal(np.concatenate(ids), shards.slice(0, len(shards))):
+        """Refuses texts that are no longer those that were prepared, on either side."""
+        kept = len(pairs) == shards.documents
+        for side, tokens, prepared in ((1, self.source_tokens, shards.source), (2, self.tokens, shards)):
+            ids = [np.append(tokens.encode(pair[side]), STOP) for pair in pairs]
+            kept = kept and np.array_equal(np.concatenate(ids), prepared.slice(0, len(prepared)))
+        if not kept:
             raise UserError(
                 f"the {split} pairs have changed since {self.folder} was trained; put them back, or give pairs to "
                 "measure on"
