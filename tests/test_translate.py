@@ -351,6 +351,16 @@ def test_the_length_norm_does_not_hang_on_naming_the_width(cipher, call):
     assert scores["--alpha", "0"] == scores["--beam", "5", "--alpha", "0"]
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("p.tsv", "is a table by its name (.tsv)"), ("p.jsonl.gz", "is a table by its name (.jsonl)")]
+    + [("p.parquet", "holds no lines of text by its name (.parquet)")],
+)
+def test_a_table_is_no_file_of_sources(cipher, call, name, what):
+    Path(name).write_text("abc\tijk\n")
+    assert call.refused("generate", cipher / "run", name) == f"{name} {what}; give a file of sources, one a line"
+
+
 def test_lines_that_hold_no_source(cipher, call):
     run = str(cipher / "run")
     done = call("generate", run, "-", given=b"abc\n\ndef\n")
