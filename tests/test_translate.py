@@ -126,6 +126,27 @@ def test_swapped_languages_are_noticed(run, call):
     assert done.code == 0 and "warning: 1 of 1 sources have under 60 %" in done.error
 
 
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The notes of all that is trained from here on."""
+    notes: list[str] = []
+    monkeypatch.setattr(Watch, "note", lambda _, text: notes.append(text))
+    return notes
+
+
+@pytest.mark.parametrize("own", [[], ["data.source_tokens=characters"]], ids=["one vocabulary", "two"])
+def test_swapped_held_out_pairs_are_noticed_before_training(cipher, tmp_path, monkeypatch, own):
+    raw, notes = recipe.read(cipher / "run" / "recipe.yaml"), noted(monkeypatch)
+    wrong = [(b, a) for a, b in rows(30, 2)] + rows(20, 4)
+    tokens = [sum(len(a) for a, _ in part) for part in (wrong[30:], wrong)]
+    words = [f"data.valid={table(tmp_path / 'swapped.tsv', wrong)}", "train.steps=1", *own]
+    start.train(raw, words, out=tmp_path / "swapped", device="cpu", watch=Watch())
+    found = [note for note in notes if "swapped" in note and note.startswith("warning")]
+    assert found == [
+        f"warning: data.valid: {100 * tokens[0] / tokens[1]:.0f} % of its sources' tokens are from train sources; are "
+        "the languages swapped? Give both sides in the order of data.train"
+    ]  # not of data.test, which is right
+
+
 @pytest.mark.parametrize(
     ("ask", "word"),
     [

@@ -22,7 +22,7 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
-from foresay.data.pair_prepare import coverage
+from foresay.data.pair_prepare import LEAST, coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.data.row_batches import padded
@@ -46,7 +46,6 @@ from foresay.train.resume import own_text
 if TYPE_CHECKING:
     pass
 
-LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ROWS = 64  # sources searched at a time, at the most
 SPAN = 16  # tokens that their lengths may differ by
 LOOKED = 63  # tokens that are written to be looked at; a picture has room for these and <stop>
