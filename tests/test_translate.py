@@ -126,6 +126,20 @@ def test_swapped_languages_are_noticed(run, call):
     assert done.code == 0 and "warning: 1 of 1 sources have under 60 %" in done.error
 
 
+def test_of_a_reversed_run_the_second_file_has_the_sources(cipher, tmp_path, call):
+    raw, pairs = recipe.read(cipher / "run" / "recipe.yaml"), rows(5, 6)
+    start.train(raw, ["data.reverse=true", "train.steps=1"], out=tmp_path / "back", device="cpu", watch=Watch())
+    for name, side in (("one", 0), ("two", 1)):
+        Path(name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
+    measured = ["--measure", "exact", "--json"]
+    right = call("eval", tmp_path / "back", "--data", "one", "--data", "two", *measured)
+    assert json.loads(right.out)["tokens"] == sum(len(one) + 1 for one, _ in pairs) and "swapped" not in right.error
+    wrong = call("eval", tmp_path / "back", "--data", "two", "--data", "one", *measured)
+    assert (
+        "are the languages swapped (data.reverse=true: the second of data.train's sides is the source)?" in wrong.error
+    )
+
+
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The notes of all that is trained from here on."""
     notes: list[str] = []
@@ -374,12 +388,45 @@ def test_the_length_norm_does_not_hang_on_naming_the_width(cipher, call):
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("p.tsv", "is a table by its name (.tsv)"), ("p.jsonl.gz", "is a table by its name (.jsonl)")]
-    + [("p.parquet", "holds no lines of text by its name (.parquet)")],
+    [
+        ("p.tsv", "is a table by its name (.tsv)"),
+        ("p.jsonl.gz", "is a table by its name (.jsonl)"),
+        ("p.parquet", "holds no lines of text by its name (.parquet)"),
+    ],
 )
 def test_a_table_is_no_file_of_sources(cipher, call, name, what):
     Path(name).write_text("abc\tijk\n")
     assert call.refused("generate", cipher / "run", name) == f"{name} {what}; give a file of sources, one a line"
+
+
+@pytest.mark.parametrize("talk", ["play", "lines"])
+def test_a_run_of_talk_is_measured_on_pairs_too(cipher, call, tmp_path, talk):
+    raw, pairs = recipe.read(cipher / "run" / "recipe.yaml"), rows(40, 7)
+    named = ("A:\n{}\n\nB:\n{}\n\n" if talk == "play" else "{}\n{}\n\n").format
+    Path("talk.txt").write_text("".join(named(*pair) for pair in pairs))
+    raw["data"] = {"kind": "pairs", "train": "talk.txt", "valid": "talk.txt", "read": {"format": talk}}
+    start.train(raw, ["train.steps=1"], out=tmp_path / "run", device="cpu", watch=Watch())
+    Path("one").write_text("ab\ncd\n")
+    Path("two").write_text("ij\nklm\n")
+    table(tmp_path / "both.tsv", [("ab", "ij"), ("cd", "klm")])
+    files = [["one", "two"], ["both.tsv"]]
+    if talk == "lines":
+        Path("said.txt").write_text("ab\nij\n\ncd\nklm\n")
+        files.append(["said.txt"])
+    for given in files:
+        words = [word for name in given for word in ("--data", name)]
+        assert json.loads(call("eval", tmp_path / "run", *words, "--json").out)["tokens"] == 3 + 4
+
+
+def test_remedies_of_eval_are_its_options(cipher, call):
+    Path("one").write_text("ab\n")
+    assert call.refused("eval", cipher / "run", "--data", "one") == (
+        "one is one file of lines, and pairs need two sides; give two files, --data test.en --data test.de, or a "
+        "table: TSV, CSV, JSON lines"
+    )
+    Path("folder").mkdir()
+    said = call.refused("eval", cipher / "run", "--data", "folder")
+    assert said.endswith("pairs want files: two, --data test.en --data test.de, or one table")
 
 
 def test_lines_that_hold_no_source(cipher, call):

@@ -14,6 +14,7 @@ import copy
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,11 +23,13 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
+from foresay.data.dialogue import TALKS
 from foresay.data.pair_prepare import LEAST, coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.data.row_batches import padded
 from foresay.data.shards import Shards
+from foresay.data.source import format_of
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.fused import Fused
@@ -121,9 +124,11 @@ class Translating(Measuring):
         strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
         if strange:
             share, text = coverage(rows[strange[0]][:-1], known), sources[strange[0]]
+            reverse = self.recipe.data.read.reverse
+            back = " (data.reverse=true: the second of data.train's sides is the source)" if reverse else ""
             warnings.warn(
                 f"{len(strange)} of {len(sources)} sources have under {100 * LEAST:.0f} % of their tokens from train "
-                f"sources; are the languages swapped? The first has {100 * share:.0f} %: {text[:60]!r}",
+                f"sources; are the languages swapped{back}? The first has {100 * share:.0f} %: {text[:60]!r}",
                 stacklevel=4,
             )
 
@@ -271,6 +276,8 @@ class Translating(Measuring):
     def _corpus(self, data: Any, split: str, read: Any) -> Pairs:
         """Other pairs, read as the run's were."""
         place = data if isinstance(data, str) else list(data)
+        if read.format in TALKS and not (isinstance(place, str) and format_of(Path(place)) == "text"):
+            read = replace(read, format="auto")  # two files, or a table by its name, are no talk
         return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
 
 

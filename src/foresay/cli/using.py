@@ -41,7 +41,10 @@ def evaluate(
     run: RunArgument,
     data: Annotated[
         list[str] | None,
-        typer.Option(help="A text file or folder; of pairs a table, or given twice: source and target."),
+        typer.Option(
+            help="A text file or folder; of pairs a table, or given twice: files in the order of data.train, also with "
+            "data.reverse."
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
     encoding: Encoding = None,
