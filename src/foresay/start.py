@@ -26,7 +26,6 @@ from foresay.building import build
 from foresay.checks import check
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
-from foresay.data.pair_prepare import swapped
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
@@ -34,7 +33,6 @@ from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
 from foresay.loading import load, pick_device
 from foresay.models.classifier import Classifier
-from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
@@ -47,7 +45,7 @@ from foresay.train.calibrate import calibrate
 from foresay.train.choose import Text, choose_for
 from foresay.train.diverged import check_learnt
 from foresay.train.loop import Trainer
-from foresay.train.measure import check_positions, measure_on
+from foresay.train.measure import check_positions, measure_on, swapped
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
@@ -169,9 +167,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     memory = PeakMemory(place)
     begun = functools.partial(build, recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     model = begun()
-    for note in dict.fromkeys(
-        [*_told_by_parts(model, recipe), *_swapped(model, prepared)]
-    ):  # once, where two parts say the same
+    told = [*swapped(model, prepared.valid, "data.valid"), *swapped(model, prepared.test, "data.test")]
+    for note in dict.fromkeys([*_told_by_parts(model, recipe), *told]):  # once, where two parts say the same
         watch.note(note)
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
@@ -209,14 +206,6 @@ def _told_by_parts(model: Task, recipe: Recipe) -> Iterator[str]:
     for elmo in (module for module in model.modules() if isinstance(module, Elmo)):
         if never := elmo.never_thaw(recipe.train.steps * recipe.train.accumulate):
             yield f"warning: elmo: thaw={elmo.thaw}: {never} of its layers thaw after the last batch"
-
-
-def _swapped(model: Task, prepared: Prepared) -> Iterator[str]:
-    """Held-out pairs that stand the other way round."""
-    if isinstance(model, Seq2Seq):
-        known = model.known.cpu().numpy()
-        notes = (swapped(name, getattr(prepared, name), known) for name in ("valid", "test"))
-        yield from filter(None, notes)
 
 
 def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared) -> None:

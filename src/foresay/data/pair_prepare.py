@@ -9,19 +9,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from foresay import parts
-from foresay.counts.frequency import count_tokens
 from foresay.data.pair_files import Pair, PairText
-from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.data.prepare import SOURCE, digest_of
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
-from foresay.data.shards import Shards
 from foresay.data.writer import Again, Progress
-from foresay.text.tokens import STOP, UNK, Tokens
+from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 1
 LEAST = 0.6  # share of a source's tokens that must have stood in training sources
@@ -77,22 +72,6 @@ class PreparingPairs(Preparing):
             wants = ANSWERS[text.talk]
             return f"{text.name} has lines, but none answers another; data.format={text.talk} wants {wants}"
         return super().nothing(text)
-
-
-def swapped(name: str, shards: Shards | None, known: np.ndarray) -> str | None:
-    """What to say of held-out pairs whose sources are not of the language of the train sources; None: nothing."""
-    if not isinstance(shards, PairShards):
-        return None
-    counts = count_tokens(shards.source, len(known))
-    counts[STOP] = 0
-    own = counts * known
-    share = (own.sum() - own[UNK]) / max(counts.sum(), 1)
-    if share >= LEAST:
-        return None
-    return (
-        f"warning: data.{name}: {100 * share:.0f} % of its sources' tokens are from train sources; are the languages "
-        "swapped? Give both sides in the order of data.train"
-    )
 
 
 def coverage(ids: Iterable[int], known: Iterable[bool]) -> float:
