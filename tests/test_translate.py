@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import torch
 
 from foresay import recipe, start
 from foresay.decode.beam import Beam
+from foresay.decode.beams import Trail
+from foresay.decode.exhaustive import Exhaustive
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.loading import PairRun, load
@@ -166,6 +169,10 @@ def test_swapped_held_out_pairs_are_noticed_before_training(cipher, tmp_path, mo
     [
         (lambda run: run.translate([]), "no source is given"),
         (lambda run: run.translate(["abc", ""]), "source 2 of 2 is empty"),
+        (lambda run: run.translate([" "]), "source 1 of 1 is empty"),
+        (lambda run: run.align(" \t"), "source 1 of 1 is empty"),
+        (lambda run: run.search("abc", search=Exhaustive(), trail=Trail()), "a trail is of a beam search"),
+        (lambda run: run.search("abc", banned=["i"], required=["j", "i"]), "^'i' is banned and required"),
         (lambda run: run.score(["abc"]), "allowed: pairs"),
         (lambda run: run.step("abc"), "writes from a source"),
         (lambda run: run.correct("abc"), "writes from a source"),
@@ -254,6 +261,8 @@ def test_commands(cipher, call, tmp_path):
         (["correct", "abc"], "correcting needs P of a text; use a language model"),
         (["look"], "nothing to look at"),
         (["look", "--pair", ""], "no source is given"),
+        (["look", "--pair", " "], "no source is given"),
+        (["generate", "abc", "--ban", "i", "--require", "i"], "'i' is banned and required"),
         (["look", "--pair", "abc", "--out", "look.pdf"], "allowed: a name that ends with .svg or .png"),
         (["eval", "--data", "nothing.tsv"], "is no file"),
         (
@@ -312,6 +321,24 @@ def test_sources_too_long_for_the_positions_name_their_line(cipher, tmp_path):
         UserError, match=r"source 1 has 6 tokens, <stop> among them; encoder.positions=learnt ends at 5: shorten it"
     ):
         made.translate(["abcde"])
+
+
+def test_a_length_beyond_the_positions_is_told_once(cipher, tmp_path):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    words = ["writer=transformer", "writer.size=8", "writer.heads=2", "writer.layers=1", "writer.positions=learnt"]
+    words += ["writer.positions.longest=7", "train.batches.longest=7", "train.steps=1"]
+    made: Any = start.train(raw, words, out=tmp_path / "run", device="cpu", watch=Watch())
+    sources = ["ab", "abcde" * 8]
+    for write in (made.translate, made.generate):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            write(sources, length=7)
+        said = "length=7, and writer.positions=learnt ends at 7, <stop> among them: at most 6 tokens are written"
+        assert [str(one.message) for one in told].count(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.translate("ab", length=6)
+        made.translate("ab")
 
 
 def test_a_source_is_written_from_by_its_own_length(cipher):

@@ -99,7 +99,7 @@ class Translating(Measuring):
         rows, longest = [], self._task.encoder.longest
         for number, text in enumerate(sources, 1):
             ids = self.source_tokens.encode(text).tolist()
-            if not ids:
+            if not ids or text.isspace():
                 raise UserError(f"source {number} of {len(sources)} is empty ({text!r}); give a text")
             if longest is not None and len(ids) >= longest:
                 raise UserError(
@@ -138,6 +138,16 @@ class Translating(Measuring):
         found = most if length is None else fits(Length, length, "length")
         return found if longest is None else min(found, longest - 1)
 
+    def _check_room(self, length: int | None) -> None:
+        """Says, once for all sources, that a writer has no positions for all that was asked for."""
+        longest = self._task.writer.longest
+        if length is not None and longest is not None and fits(Length, length, "length") >= longest:
+            warnings.warn(
+                f"length={length}, and writer.positions=learnt ends at {longest}, <stop> among them: at most "
+                f"{longest - 1} tokens are written",
+                stacklevel=4,
+            )
+
     def _together(self, condition: Tensor) -> Iterator[tuple[list[int], Tensor, int]]:
         """Sources of like size: their places, themselves, and a size that they have in common."""
         sizes = (condition != PAD).sum(1).tolist()
@@ -164,6 +174,7 @@ class Translating(Measuring):
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
         how, written = parts.make("decoder", decoder), {}
+        self._check_room(length)
         for rows, own, size in self._together(self.conditions(sources).repeat_interleave(number, 0)):
             given, most = Given(self._task, own), self._length(size, length)
             written |= zip(
@@ -186,6 +197,9 @@ class Translating(Measuring):
     ) -> list[list[Found]]:
         """The best targets of each source, best first; sources of like length are searched together."""
         how = Beam(alpha=1.0) if search is None else parts.make("search", search)
+        if trail is not None and not isinstance(how, Beam):
+            raise UserError("a trail is of a beam search; leave it out, or search with Beam")
+        self._check_room(length)
         found: dict[int, list[Found]] = {}
         for rows, own, size in self._together(self.conditions(sources)):
             model: Any = Given(self._task, own)
