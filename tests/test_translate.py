@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import torch
 
 from foresay import recipe, start
 from foresay.decode.beam import Beam
+from foresay.decode.beams import Trail
+from foresay.decode.exhaustive import Exhaustive
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.loading import PairRun, load
@@ -126,11 +129,50 @@ def test_swapped_languages_are_noticed(run, call):
     assert done.code == 0 and "warning: 1 of 1 sources have under 60 %" in done.error
 
 
+def test_of_a_reversed_run_the_second_file_has_the_sources(cipher, tmp_path, call):
+    raw, pairs = recipe.read(cipher / "run" / "recipe.yaml"), rows(5, 6)
+    start.train(raw, ["data.reverse=true", "train.steps=1"], out=tmp_path / "back", device="cpu", watch=Watch())
+    for name, side in (("one", 0), ("two", 1)):
+        Path(name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
+    measured = ["--measure", "exact", "--json"]
+    right = call("eval", tmp_path / "back", "--data", "one", "--data", "two", *measured)
+    assert json.loads(right.out)["tokens"] == sum(len(one) + 1 for one, _ in pairs) and "swapped" not in right.error
+    wrong = call("eval", tmp_path / "back", "--data", "two", "--data", "one", *measured)
+    assert (
+        "are the languages swapped (data.reverse=true: the second of data.train's sides is the source)?" in wrong.error
+    )
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The notes of all that is trained from here on."""
+    notes: list[str] = []
+    monkeypatch.setattr(Watch, "note", lambda _, text: notes.append(text))
+    return notes
+
+
+@pytest.mark.parametrize("own", [[], ["data.source_tokens=characters"]], ids=["one vocabulary", "two"])
+def test_swapped_held_out_pairs_are_noticed_before_training(cipher, tmp_path, monkeypatch, own):
+    raw, notes = recipe.read(cipher / "run" / "recipe.yaml"), noted(monkeypatch)
+    wrong = [(b, a) for a, b in rows(30, 2)] + rows(20, 4)
+    tokens = [sum(len(a) for a, _ in part) for part in (wrong[30:], wrong)]
+    words = [f"data.valid={table(tmp_path / 'swapped.tsv', wrong)}", "train.steps=1", *own]
+    start.train(raw, words, out=tmp_path / "swapped", device="cpu", watch=Watch())
+    found = [note for note in notes if "swapped" in note and note.startswith("warning")]
+    assert found == [
+        f"warning: data.valid: {100 * tokens[0] / tokens[1]:.0f} % of its sources' tokens are from train sources; are "
+        "the languages swapped? Give both sides in the order of data.train"
+    ]  # not of data.test, which is right
+
+
 @pytest.mark.parametrize(
     ("ask", "word"),
     [
         (lambda run: run.translate([]), "no source is given"),
         (lambda run: run.translate(["abc", ""]), "source 2 of 2 is empty"),
+        (lambda run: run.translate([" "]), "source 1 of 1 is empty"),
+        (lambda run: run.align(" \t"), "source 1 of 1 is empty"),
+        (lambda run: run.search("abc", search=Exhaustive(), trail=Trail()), "a trail is of a beam search"),
+        (lambda run: run.search("abc", banned=["i"], required=["j", "i"]), "^'i' is banned and required"),
         (lambda run: run.score(["abc"]), "allowed: pairs"),
         (lambda run: run.step("abc"), "writes from a source"),
         (lambda run: run.correct("abc"), "writes from a source"),
@@ -219,6 +261,8 @@ def test_commands(cipher, call, tmp_path):
         (["correct", "abc"], "correcting needs P of a text; use a language model"),
         (["look"], "nothing to look at"),
         (["look", "--pair", ""], "no source is given"),
+        (["look", "--pair", " "], "no source is given"),
+        (["generate", "abc", "--ban", "i", "--require", "i"], "'i' is banned and required"),
         (["look", "--pair", "abc", "--out", "look.pdf"], "allowed: a name that ends with .svg or .png"),
         (["eval", "--data", "nothing.tsv"], "is no file"),
         (
@@ -279,6 +323,24 @@ def test_sources_too_long_for_the_positions_name_their_line(cipher, tmp_path):
         made.translate(["abcde"])
 
 
+def test_a_length_beyond_the_positions_is_told_once(cipher, tmp_path):
+    raw = recipe.read(cipher / "run" / "recipe.yaml")
+    words = ["writer=transformer", "writer.size=8", "writer.heads=2", "writer.layers=1", "writer.positions=learnt"]
+    words += ["writer.positions.longest=7", "train.batches.longest=7", "train.steps=1"]
+    made: Any = start.train(raw, words, out=tmp_path / "run", device="cpu", watch=Watch())
+    sources = ["ab", "abcde" * 8]
+    for write in (made.translate, made.generate):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            write(sources, length=7)
+        said = "length=7, and writer.positions=learnt ends at 7, <stop> among them: at most 6 tokens are written"
+        assert [str(one.message) for one in told].count(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.translate("ab", length=6)
+        made.translate("ab")
+
+
 def test_a_source_is_written_from_by_its_own_length(cipher):
     """Company changes nothing, also where a model does not end by itself."""
     run = load(cipher / "run")
@@ -310,10 +372,11 @@ def test_the_first_pairs_are_measured_and_written(cipher):
     assert run.evaluate(split="test", limit=3).loss == first.measured.loss
 
 
-def test_texts_that_have_changed_are_not_judged(cipher, tmp_path):
+@pytest.mark.parametrize("letters", ["ij", "ab"], ids=["targets", "sources"])
+def test_texts_that_have_changed_are_not_judged(cipher, tmp_path, letters):
     copied = tmp_path / "all"
     shutil.copytree(cipher, copied)
-    (copied / "test.tsv").write_text((copied / "test.tsv").read_text().replace("i", "j"))
+    (copied / "test.tsv").write_text((copied / "test.tsv").read_text().replace(*letters))
     config = json.loads((copied / "run" / "config.json").read_text())
     changed = json.loads(json.dumps(config).replace(str(cipher), str(copied)))
     (copied / "run" / "config.json").write_text(json.dumps(changed))
@@ -348,6 +411,49 @@ def test_the_length_norm_does_not_hang_on_naming_the_width(cipher, call):
     }
     assert scores[()] == scores["--beam", "5"] == scores["--alpha", "1"] != scores["--alpha", "0"]
     assert scores["--alpha", "0"] == scores["--beam", "5", "--alpha", "0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("p.tsv", "is a table by its name (.tsv)"),
+        ("p.jsonl.gz", "is a table by its name (.jsonl)"),
+        ("p.parquet", "holds no lines of text by its name (.parquet)"),
+    ],
+)
+def test_a_table_is_no_file_of_sources(cipher, call, name, what):
+    Path(name).write_text("abc\tijk\n")
+    assert call.refused("generate", cipher / "run", name) == f"{name} {what}; give a file of sources, one a line"
+
+
+@pytest.mark.parametrize("talk", ["play", "lines"])
+def test_a_run_of_talk_is_measured_on_pairs_too(cipher, call, tmp_path, talk):
+    raw, pairs = recipe.read(cipher / "run" / "recipe.yaml"), rows(40, 7)
+    named = ("A:\n{}\n\nB:\n{}\n\n" if talk == "play" else "{}\n{}\n\n").format
+    Path("talk.txt").write_text("".join(named(*pair) for pair in pairs))
+    raw["data"] = {"kind": "pairs", "train": "talk.txt", "valid": "talk.txt", "read": {"format": talk}}
+    start.train(raw, ["train.steps=1"], out=tmp_path / "run", device="cpu", watch=Watch())
+    Path("one").write_text("ab\ncd\n")
+    Path("two").write_text("ij\nklm\n")
+    table(tmp_path / "both.tsv", [("ab", "ij"), ("cd", "klm")])
+    files = [["one", "two"], ["both.tsv"]]
+    if talk == "lines":
+        Path("said.txt").write_text("ab\nij\n\ncd\nklm\n")
+        files.append(["said.txt"])
+    for given in files:
+        words = [word for name in given for word in ("--data", name)]
+        assert json.loads(call("eval", tmp_path / "run", *words, "--json").out)["tokens"] == 3 + 4
+
+
+def test_remedies_of_eval_are_its_options(cipher, call):
+    Path("one").write_text("ab\n")
+    assert call.refused("eval", cipher / "run", "--data", "one") == (
+        "one is one file of lines, and pairs need two sides; give two files, --data test.en --data test.de, or a "
+        "table: TSV, CSV, JSON lines"
+    )
+    Path("folder").mkdir()
+    said = call.refused("eval", cipher / "run", "--data", "folder")
+    assert said.endswith("pairs want files: two, --data test.en --data test.de, or one table")
 
 
 def test_lines_that_hold_no_source(cipher, call):

@@ -80,14 +80,18 @@ class PairRun(Translating, Run):
         trail: Trail | None = None,
     ) -> list[list[Written]]:
         """The best texts for each source, best first; settings as of any run."""
-        banned, required = texts_of(banned, "banned"), texts_of(required, "required")
+        never = [self._token(one, "banned") for one in texts_of(banned, "banned")]
+        wanted = {one: self._token(one, "required") for one in texts_of(required, "required")}
+        both = [one for one, token in wanted.items() if token in never]
+        if both:
+            raise UserError(f"{both[0]!r} is banned and required; leave it out of one of the two")
         found = self.find(
             texts_of(prompts, "prompts"),
             length=length,
             search=search,
             least=least,
-            banned=[self._token(one, "banned") for one in banned],
-            required=[self._token(one, "required") for one in required],
+            banned=never,
+            required=list(wanted.values()),
             beside=[(self._beside(other), weight) for other, weight in fuse],
             trail=trail,
         )

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ from foresay.train.calibrate import calibrate
 from foresay.train.choose import Text, choose_for
 from foresay.train.diverged import check_learnt
 from foresay.train.loop import Trainer
-from foresay.train.measure import check_positions, measure_on
+from foresay.train.measure import check_positions, measure_on, swapped
 from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
@@ -167,9 +167,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     memory = PeakMemory(place)
     begun = functools.partial(build, recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
     model = begun()
-    for name, held_out in (("valid", prepared.valid), ("test", prepared.test)):
-        check_positions(model, held_out, f"data.{name}")
-    for note in dict.fromkeys(_told_by_parts(model, recipe)):  # once, where two parts say the same
+    for note in dict.fromkeys([*_told_by_parts(model, recipe), *_held_out(model, prepared)]):  # what two say, once
         watch.note(note)
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
@@ -185,20 +183,35 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
         return
     trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
+    facts = _learn(trainer, begun, there)
+    if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
+        watch.note(calibrate(model, recipe.train.batches, prepared.valid))
+    _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
+
+
+def _learn(trainer: Trainer, begun: Callable[[], Task], there: bool) -> dict[str, Any]:
+    """Step by step to the end, from the newest checkpoint of a run that is there; the best weights, and facts."""
     if there and trainer.resume():
-        watch.note(f"resumed at step {trainer.counters.step}")
+        trainer.watch.note(f"resumed at step {trainer.counters.step}")
     else:
-        _check_elmo(folder, model)
+        _check_elmo(trainer.folder, trainer.model)
     trainer.run()
     best, counters = trainer.take_best(), trainer.counters
     if counters.step and counters.skipped == counters.step:
-        watch.note("warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output")
-    check_learnt(trainer, best["valid"] if best else None, begun)
-    if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
-        watch.note(calibrate(model, recipe.train.batches, prepared.valid))
+        trainer.watch.note(
+            "warning: nothing was learnt: in no step was the loss a number; lower the rate, or mend the output"
+        )
+    valid = best["valid"] if best else None
+    check_learnt(trainer, valid, begun)
     facts = {"steps": counters.step, "tokens": counters.tokens, "seconds": counters.seconds}
-    facts |= {"skipped": counters.skipped, "valid": best["valid"] if best else None, "peak_bytes": memory.bytes()}
-    _finish(folder, model, recipe, prepared, facts, watch)
+    return facts | {"skipped": counters.skipped, "valid": valid}
+
+
+def _held_out(model: Task, prepared: Prepared) -> Iterator[str]:
+    """Refuses held-out rows that are longer than there are positions; says where sources and targets look swapped."""
+    for name, one in (("data.valid", prepared.valid), ("data.test", prepared.test)):
+        check_positions(model, one, name)
+        yield from swapped(model, one, name)
 
 
 def _told_by_parts(model: Task, recipe: Recipe) -> Iterator[str]:

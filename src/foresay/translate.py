@@ -14,6 +14,7 @@ import copy
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,11 +23,13 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
-from foresay.data.pair_prepare import coverage
+from foresay.data.dialogue import TALKS
+from foresay.data.pair_prepare import LEAST, coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.data.row_batches import padded
 from foresay.data.shards import Shards
+from foresay.data.source import format_of
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.fused import Fused
@@ -46,7 +49,6 @@ from foresay.train.resume import own_text
 if TYPE_CHECKING:
     pass
 
-LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ROWS = 64  # sources searched at a time, at the most
 SPAN = 16  # tokens that their lengths may differ by
 LOOKED = 63  # tokens that are written to be looked at; a picture has room for these and <stop>
@@ -97,7 +99,7 @@ class Translating(Measuring):
         rows, longest = [], self._task.encoder.longest
         for number, text in enumerate(sources, 1):
             ids = self.source_tokens.encode(text).tolist()
-            if not ids:
+            if not ids or text.isspace():
                 raise UserError(f"source {number} of {len(sources)} is empty ({text!r}); give a text")
             if longest is not None and len(ids) >= longest:
                 raise UserError(
@@ -122,9 +124,11 @@ class Translating(Measuring):
         strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
         if strange:
             share, text = coverage(rows[strange[0]][:-1], known), sources[strange[0]]
+            reverse = self.recipe.data.read.reverse
+            back = " (data.reverse=true: the second of data.train's sides is the source)" if reverse else ""
             warnings.warn(
                 f"{len(strange)} of {len(sources)} sources have under {100 * LEAST:.0f} % of their tokens from train "
-                f"sources; are the languages swapped? The first has {100 * share:.0f} %: {text[:60]!r}",
+                f"sources; are the languages swapped{back}? The first has {100 * share:.0f} %: {text[:60]!r}",
                 stacklevel=4,
             )
 
@@ -133,6 +137,16 @@ class Translating(Measuring):
         most, longest = 3 * SPAN * -(-size // SPAN) + 50, self._task.writer.longest
         found = most if length is None else fits(Length, length, "length")
         return found if longest is None else min(found, longest - 1)
+
+    def _check_room(self, length: int | None) -> None:
+        """Says, once for all sources, that a writer has no positions for all that was asked for."""
+        longest = self._task.writer.longest
+        if length is not None and longest is not None and fits(Length, length, "length") >= longest:
+            warnings.warn(
+                f"length={length}, and writer.positions=learnt ends at {longest}, <stop> among them: at most "
+                f"{longest - 1} tokens are written",
+                stacklevel=4,
+            )
 
     def _together(self, condition: Tensor) -> Iterator[tuple[list[int], Tensor, int]]:
         """Sources of like size: their places, themselves, and a size that they have in common."""
@@ -160,6 +174,7 @@ class Translating(Measuring):
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
         how, written = parts.make("decoder", decoder), {}
+        self._check_room(length)
         for rows, own, size in self._together(self.conditions(sources).repeat_interleave(number, 0)):
             given, most = Given(self._task, own), self._length(size, length)
             written |= zip(
@@ -182,6 +197,9 @@ class Translating(Measuring):
     ) -> list[list[Found]]:
         """The best targets of each source, best first; sources of like length are searched together."""
         how = Beam(alpha=1.0) if search is None else parts.make("search", search)
+        if trail is not None and not isinstance(how, Beam):
+            raise UserError("a trail is of a beam search; leave it out, or search with Beam")
+        self._check_room(length)
         found: dict[int, list[Found]] = {}
         for rows, own, size in self._together(self.conditions(sources)):
             model: Any = Given(self._task, own)
@@ -258,9 +276,12 @@ class Translating(Measuring):
         return Judged(measured, overlap(written, [target for _, _, target in pairs], asked), written)
 
     def _check_same(self, pairs: list[Any], shards: PairShards, split: str) -> None:
-        """Refuses texts that are no longer those that were prepared."""
-        ids = [np.append(self.tokens.encode(target), STOP) for _, _, target in pairs]
-        if len(ids) != shards.documents or not np.array_equal(np.concatenate(ids), shards.slice(0, len(shards))):
+        """Refuses texts that are no longer those that were prepared, on either side."""
+        kept = len(pairs) == shards.documents
+        for side, tokens, prepared in ((1, self.source_tokens, shards.source), (2, self.tokens, shards)):
+            ids = [np.append(tokens.encode(pair[side]), STOP) for pair in pairs]
+            kept = kept and np.array_equal(np.concatenate(ids), prepared.slice(0, len(prepared)))
+        if not kept:
             raise UserError(
                 f"the {split} pairs have changed since {self.folder} was trained; put them back, or give pairs to "
                 "measure on"
@@ -269,6 +290,8 @@ class Translating(Measuring):
     def _corpus(self, data: Any, split: str, read: Any) -> Pairs:
         """Other pairs, read as the run's were."""
         place = data if isinstance(data, str) else list(data)
+        if read.format in TALKS and not (isinstance(place, str) and format_of(Path(place)) == "text"):
+            read = replace(read, format="auto")  # two files, or a table by its name, are no talk
         return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
 
 

@@ -17,6 +17,11 @@ from foresay.data.decoding import not_text
         ("give text in UTF-8, or data.encoding", "give text in UTF-8, or --encoding"),
         ("is no CSV; mend it, or read it with data.format=text", "is no CSV; mend it"),
         (f"delete such lines{OR_CONLLU}; where", "delete such lines; where"),
+        (
+            "give two files, data=[train.en,train.de], or a table",
+            "give two files, --data test.en --data test.de, or a table",
+        ),
+        ("TSV, CSV, JSON lines (data.format says which); of talk, data.format=play or lines", "TSV, CSV, JSON lines"),
         ("a.txt is empty; give a file with text", "a.txt is empty; give a file with text"),
     ],
 )

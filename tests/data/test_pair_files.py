@@ -37,6 +37,13 @@ def test_made_pairs_are_numbered_and_turned_and_can_be_read_again() -> None:
     assert said(PairText("made", made=[("a", "x"), ("b", " ")])).startswith("made: line 2 has an empty target; every")
 
 
+def test_of_turned_pairs_the_second_is_the_source() -> None:
+    empty = PairText("made", made=[("a", "x"), ("b", " ")], reverse=True)
+    assert said(empty).startswith("made: line 2 has an empty source (data.reverse=true); every line needs both")
+    short = PairText("both", (source("a.en", "a\n"), source("a.de", "x\ny\n")), reverse=True)
+    assert "a.en has 1 lines and a.de has 2: line 2 has no target (data.reverse=true); give" in said(short)
+
+
 def test_what_ends_a_line_and_begins_a_file_is_no_text() -> None:
     one = source("a.en", "\ufeffa\u2028b\r\nc\x0bd\r\n")  # only a newline ends a line
     assert list(PairText("both", (one, source("a.de", "x\ny")))) == [(1, "a\u2028b", "x"), (2, "c\x0bd", "y")]

@@ -135,8 +135,12 @@ def test_a_memory():
     ("settings", "says"),
     [
         ({"heads": 5}, "^heads=5 does not divide size=12: .* such as 4 or 6, or any number with attention.width"),
-        ({"heads": 4, "groups": 3}, "attention.groups=3 does not divide heads=4"),
-        ({"heads": 4, "values": 2, "join": False}, "4 heads of 2 side by side, which is not size=12"),
+        ({"heads": 4, "groups": 3}, "^attention.groups=3 does not divide heads=4: .* allowed: 1, 2, 4$"),
+        ({"heads": 4, "values": 2, "join": False}, "4 heads of 2 .* size=12; allowed: attention.values=3, or"),
+        (
+            {"heads": 5, "width": 2, "join": False},
+            "5 heads of 2 .* allowed: heads that divide 12, or attention.join=true",
+        ),
     ],
 )
 def test_bad_settings(settings, says):

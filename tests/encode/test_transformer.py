@@ -110,6 +110,8 @@ def test_heads_must_divide_the_size():
     says = "^encoder.heads=4 does not divide size=14: .* such as 2 or 7, or any number with encoder.attention.width"
     with pytest.raises(UserError, match=says):
         Transformer(size=14, heads=4)
+    with pytest.raises(UserError, match=r"^encoder.attention.groups=3 does not divide heads=4: .* allowed: 1, 2, 4$"):
+        Transformer(size=12, heads=4, attention=Heads(groups=3))
 
 
 def test_past_the_learnt_positions_is_refused():

@@ -119,7 +119,7 @@ def look_at_pair(run: Run, folder: Path, pair: tuple[str, str | None], path: Pat
 
     if not run.model.conditional:
         raise UserError(f"{folder} writes from no source; allowed: a run of task seq2seq, such as foresay train dates")
-    if not pair[0]:
+    if not pair[0].strip():
         raise UserError("no source is given; give one: foresay look RUN --pair SOURCE [TARGET]")
     with told():
         found = run.align(*pair)  # pyright: ignore[reportAttributeAccessIssue]

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from foresay.train.overlap import Overlap
 
 
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A text file or folder; of pairs a table, or given twice: files in the order of data.train, also with "
+        "data.reverse."
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME|NUMBER", help="With --data: its columns, as of training; once for each."),
@@ -39,10 +46,7 @@ Columns = Annotated[
 @app.command("eval")
 def evaluate(
     run: RunArgument,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(help="A text file or folder; of pairs a table, or given twice: source and target."),
-    ] = None,
+    data: Data = None,
     split: Annotated[str, typer.Option(help="valid or test.")] = "valid",
     encoding: Encoding = None,
     column: Columns = None,

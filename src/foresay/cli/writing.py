@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
-from foresay.cli.lines import PIPED, Pipe, file_lines, lines_of, placed_lines
+from foresay.cli.lines import PIPED, Pipe, file_lines, holds, lines_of, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
@@ -133,6 +134,11 @@ def piped(prompt: str) -> str:
 
 def sources_of(prompt: str) -> list[str]:
     """Sources: the lines of a pipe or of a file, or the one that is given."""
+    if os.path.isfile(prompt):  # noqa: PTH113 - no error for a text too long to be a name
+        kind, end = holds(prompt)
+        if kind != "lines":
+            what = "is a table" if kind == "table" else "holds no lines of text"
+            raise UserError(f"{prompt} {what} by its name ({end}); give a file of sources, one a line")
     found = list(placed_lines([prompt])) if prompt else []
     blank = next((place for place, line in found if place is not None and not line.strip()), None)
     if blank is not None:

@@ -3,6 +3,7 @@
 data.columns=[review, stars]    --column review --column stars
 data.column=...                 --column ...
 data.encoding                   --encoding
+data=[train.en,train.de]        --data test.en --data test.de
 data.errors, data.format        nothing: there is no such option
 """
 
@@ -12,12 +13,22 @@ import re
 
 OR_REPLACE = ", or take data.errors=replace, which counts what it replaces"
 OR_CONLLU = ", or set data.format=conllu where the file is CoNLL-U"
+NO_OPTION = (
+    OR_REPLACE,
+    OR_CONLLU,
+    ", or take data.errors=replace",
+    ", or read it with data.format=text",
+    " (data.format says which)",
+    "; of talk, data.format=play or lines",
+    "; for a file where each line answers the one before: data.format=lines",
+)
 
 
 def as_options(line: str) -> str:
     """The same line, with the options of a command in place of the settings of a recipe."""
-    for setting in (OR_REPLACE, OR_CONLLU, ", or take data.errors=replace", ", or read it with data.format=text"):
+    for setting in NO_OPTION:
         line = line.replace(setting, "")
+    line = line.replace("data=[train.en,train.de]", "--data test.en --data test.de")
     line = line.replace("data.encoding", "--encoding")
     line = re.sub(r"data\.columns=\[([^\]]*)\]", lambda found: _each(found[1]), line)
     return re.sub(r"data\.column\b=?", "--column ", line).rstrip()

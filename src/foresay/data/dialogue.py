@@ -15,6 +15,7 @@ from typing import Literal
 from foresay.errors import UserError
 
 Talk = Literal["play", "lines"]
+TALKS = ("play", "lines")
 RUN = 16  # successive pairs that are held out together: an answer is the next pair's question
 
 

@@ -46,10 +46,15 @@ class PairText:
 
     def __iter__(self) -> Iterator[Pair]:
         for line, one, other in self._read():
-            for text, side in ((one, "source"), (other, "target")):
+            for text, side in zip((one, other), self.sides, strict=True):
                 if not text or text.isspace():
                     raise UserError(f"{self.name}: line {line} has an empty {side}; {_REMEDY}")
             yield (line, other, one) if self.reverse else (line, one, other)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the first and the second of a row are called in a message."""
+        return ("target (data.reverse=true)", "source (data.reverse=true)") if self.reverse else NAMES
 
     def has_lines(self) -> bool:
         """Whether a file has a line that is not blank."""
@@ -59,18 +64,18 @@ class PairText:
         if self.made is not None:
             yield from ((line, one, other) for line, (one, other) in enumerate(self.made, 1))
         elif len(self.files) == 2:
-            yield from _aligned(*self.files)
+            yield from _aligned(*self.files, self.sides)
         elif self.talk is not None:
             yield from answered(text_lines(self.files[0]), self.talk, self.name)
         else:
             yield from _table(self.files[0], self.columns)
 
 
-def _aligned(one: Source, other: Source) -> Iterator[Pair]:
+def _aligned(one: Source, other: Source, sides: tuple[str, str]) -> Iterator[Pair]:
     both = zip_longest(text_lines(one), text_lines(other))
     for line, (left, right) in enumerate(both, 1):
         if left is None or right is None:
-            ended, goes_on, side = (one, other, "source") if left is None else (other, one, "target")
+            ended, goes_on, side = (one, other, sides[0]) if left is None else (other, one, sides[1])
             total = line + sum(1 for _ in both)
             raise UserError(
                 f"{ended.name} has {line - 1} lines and {goes_on.name} has {total}: line {line} has no {side}; "

@@ -19,6 +19,7 @@ from foresay.data.writer import Again, Progress
 from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 1
+LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ANSWERS = {
     "lines": "two lines or more without a blank line between them",
     "play": "two speeches or more, each below its NAME:",

@@ -18,7 +18,7 @@ from typing import Literal
 
 from foresay.data import builtin
 from foresay.data.decoding import check_encoding
-from foresay.data.dialogue import RUN, Talk
+from foresay.data.dialogue import RUN, TALKS, Talk
 from foresay.data.made import made_rows
 from foresay.data.pair_files import PairText
 from foresay.data.rows import PARTS, Rows, file_of
@@ -77,7 +77,7 @@ class Pairs(Rows):
 
     @property
     def _talk(self) -> Talk | None:
-        return self.read.format if self.read.format in ("play", "lines") else None
+        return self.read.format if self.read.format in TALKS else None
 
     def _own(self, place: str, name: str, seed: int) -> PairText | None:
         """A part of a place that brings several; None where it brings none."""

@@ -37,7 +37,7 @@ class Heads:
 
 
 def check_heads(size: int, heads: int, how: Heads, whose: str = "") -> None:
-    """Refuses heads that cannot have an equal share of the model's width; `whose` they are is said: "writer."."""
+    """Refuses heads that do not fit together or into the model's width; `whose` they are is said: "writer."."""
     if how.width is None and size % heads:
         fewer = next(n for n in range(heads, 0, -1) if size % n == 0)
         more = next((n for n in range(heads, size + 1) if size % n == 0), None)
@@ -45,6 +45,19 @@ def check_heads(size: int, heads: int, how: Heads, whose: str = "") -> None:
         raise UserError(
             f"{whose}heads={heads} does not divide size={size}: every head gets an equal share; allowed: divisors of "
             f"{size}, such as {near}, or any number with {whose}attention.width"
+        )
+    if heads % (how.groups or heads):
+        allowed = ", ".join(str(n) for n in range(1, heads + 1) if heads % n == 0)
+        raise UserError(
+            f"{whose}attention.groups={how.groups} does not divide heads={heads}: groups are of equal size; "
+            f"allowed: {allowed}"
+        )
+    values = how.values or how.width or size // heads
+    if not how.join and heads * values != size:
+        fits = f"{whose}attention.values={size // heads}" if size % heads == 0 else f"{whose}heads that divide {size}"
+        raise UserError(
+            f"{whose}attention.join=false puts {heads} heads of {values} side by side, which is not "
+            f"size={size}; allowed: {fits}, or {whose}attention.join=true"
         )
 
 
@@ -55,15 +68,8 @@ class Attention(nn.Module):
         super().__init__()
         check_heads(size, heads, how)
         self.heads, self.groups = heads, how.groups or heads
-        if heads % self.groups:
-            raise UserError(f"attention.groups={self.groups} does not divide heads={heads}: groups are of equal size")
         self.width = how.width or size // heads
         self.values = how.values or self.width
-        if not how.join and heads * self.values != size:
-            raise UserError(
-                f"join=false puts {heads} heads of {self.values} side by side, which is not size={size}; "
-                "set attention.values to size / heads, or join=true"
-            )
         self.scale = self.width**-0.5 if how.scale else 1.0
         shares = [heads * self.width, self.groups * self.width, self.groups * self.values]
         if memory is None:

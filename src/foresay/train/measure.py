@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from foresay.counts.frequency import count_tokens
 from foresay.data.batches import Batches
+from foresay.data.pair_prepare import LEAST
 from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
@@ -12,6 +15,7 @@ from foresay.embed.elmo import elmos
 from foresay.models.labelling import Labelling
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
+from foresay.text.tokens import STOP, UNK
 from foresay.train.classified import Classified, classify
 from foresay.train.evaluate import Measured, evaluate
 from foresay.train.tagged import TagFigures, measure_tags
@@ -26,6 +30,21 @@ def measure_on(
     if isinstance(model, Labelling):
         return classify(model, batches, shards, limit=limit)
     return evaluate(model, batches, shards, limit=limit)
+
+
+def swapped(model: Any, shards: Shards | None, name: str) -> Iterator[str]:
+    """Says so where held-out pairs have sources that are not of the language of the train sources."""
+    if not isinstance(shards, PairShards):
+        return
+    counts = count_tokens(shards.source, len(model.known))
+    counts[STOP] = 0
+    own = counts * model.known.cpu().numpy()
+    share = (own.sum() - own[UNK]) / max(counts.sum(), 1)
+    if share < LEAST:
+        yield (
+            f"warning: {name}: {100 * share:.0f} % of its sources' tokens are from train sources; are the languages "
+            "swapped? Give both sides in the order of data.train"
+        )
 
 
 def check_positions(model: Any, shards: Shards | None, name: str) -> None:

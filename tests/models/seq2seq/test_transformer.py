@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from foresay.encode.attention import Heads
 from foresay.errors import UserError
 from foresay.models.seq2seq.transformer import TransformerWriter
 from foresay.models.seq2seq.writer import Source
@@ -82,4 +83,6 @@ def test_looks_sum_to_one_over_what_is_there():
 def test_heads_must_divide_the_size():
     with pytest.raises(UserError, match=r"^writer.heads=5 does not divide size=12: .* such as 4 or 6"):
         TransformerWriter(size=12, heads=5)
+    with pytest.raises(UserError, match=r"^writer.attention.join=false puts .* allowed: writer.attention.values=3, or"):
+        TransformerWriter(size=12, heads=4, attention=Heads(values=2, join=False))
     TransformerWriter(size=12, heads=5, attention={"width": 3})
