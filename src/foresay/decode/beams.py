@@ -15,7 +15,7 @@ from foresay.decode.generate import BLOCK, asks, padded
 from foresay.decode.graphed import Repeated, taken_over
 from foresay.decode.kept import going_on
 from foresay.decode.search import MARGIN, NEVER, Found, Limits, nothing_possible
-from foresay.kernels.switch import plain
+from foresay.kernels.switch import compiles, plain
 from foresay.parts import describe
 from foresay.text.tokens import STOP
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from foresay.decode.beam import Beam
 
 NONE = -torch.inf
+WORTH = 1 << 14  # log-probabilities of a step for which compiled loops are loaded
 
 
 @dataclass
@@ -89,14 +90,18 @@ class Beams:
         self.kernels = self._kernels()
 
     def _kernels(self) -> Any:
-        """Those for a GPU, where they know this search."""
+        """Those for a GPU, or for a CPU where they are worth loading, if they know this search."""
         usual = self.how.groups == 1 and not self.required and self.trail is None
-        if not usual or not self.totals.is_cuda or plain() or self.log_probs.dtype == torch.float64:
+        if not usual or plain() or self.log_probs.dtype == torch.float64:
             return None
-        from foresay.kernels import beam_triton  # there is no Triton without a GPU
-
-        few = max(self.how.width, self.how.best) <= beam_triton.MOST and self.how.width < self.log_probs.shape[1]
-        return beam_triton if few else None
+        if self.totals.is_cuda:
+            from foresay.kernels import beam_triton as kernels  # there is no Triton without a GPU
+        elif compiles() and self.log_probs.numel() >= WORTH:
+            from foresay.kernels import beam_loops as kernels  # numba takes a second to import
+        else:
+            return None
+        few = max(self.how.width, self.how.best) <= kernels.MOST and self.how.width < self.log_probs.shape[1]
+        return kernels if few else None
 
     def run(self) -> tuple[list[list[Found]], list[bool]]:
         """The best of each prompt, and whether every choice on the way was clear."""
@@ -143,6 +148,9 @@ class Beams:
             self._extend_plainly()
         else:
             logs = self.log_probs.float() if self.how.temperature == 1.0 else self.how.warmed(self.log_probs)
+            if not logs.is_cuda:  # a model may have kept what it was given
+                self.told.make_room(self.written)
+                self.next_ids, self.next_rows = torch.empty_like(self.next_ids), torch.empty_like(self.next_rows)
             told = [self.told.parents, self.told.ids, self.told.logs, self.told.scores, self.told.stops]
             own = (self.totals, self.sure, self.written, self.norms, told, self.never)
             self.kernels.choose(logs, *own, STOP, self.limits.least, MARGIN, self.next_ids, self.next_rows)
@@ -298,12 +306,16 @@ class Told:
         return Told(whole, whole.clone(), real, torch.full_like(real, NONE), real.clone())
 
     def note(self, step: Tensor, chosen: Candidates, scores: Tensor, stops: Tensor) -> None:
-        if not step.is_cuda and int(step) == len(self.ids):
-            for name, value in self.__dict__.items():
-                setattr(self, name, torch.cat([value, torch.zeros_like(value)]))
+        self.make_room(step)
         new = (chosen.parents, chosen.ids, chosen.logs, scores, stops)
         for own, value in zip(self.__dict__.values(), new, strict=True):
             own.index_copy_(0, step, value[None].to(own.dtype))
+
+    def make_room(self, step: Tensor) -> None:
+        """For a step that has none yet; a GPU has room for all."""
+        if not step.is_cuda and int(step) == len(self.ids):
+            for name, value in self.__dict__.items():
+                setattr(self, name, torch.cat([value, torch.zeros_like(value)]))
 
     def last(self, name: str, step: Tensor) -> Tensor:
         return getattr(self, name).index_select(0, step)[0]

@@ -121,6 +121,8 @@ class Repeated:
 def taken_over(ours: Any, new: Any) -> Any:
     """A tensor, or a state: on a GPU copied to where it was before, if it has the same shape."""
     if isinstance(ours, dict) and isinstance(new, dict) and ours.keys() == new.keys():
+        if not torch.cuda.is_available():
+            return new
         return {name: taken_over(ours[name], value) for name, value in new.items()}
     if not isinstance(new, Tensor) or not isinstance(ours, Tensor) or not new.is_cuda:
         return new

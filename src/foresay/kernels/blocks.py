@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -18,26 +19,25 @@ from foresay.kernels.switch import compiles, plain
 from foresay.kernels.thin import MOST, Loops
 
 LINES = 16  # numbers of a vector; every width must be a multiple
+_usual: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # what is known of the blocks of a model
 
 
 def can_step(blocks: Any, x: Tensor) -> bool:
     """Whether this is such a step: x (B, 1, H), float32, no gradients."""
-    block = blocks[0]
-    own, dense = block.attention, block.dense
-    if (
-        torch.is_grad_enabled()
-        or plain()
-        or not compiles()
-        or x.device.type != "cpu"
-        or x.dtype != torch.float32
-        or len(x) > MOST
-    ):
+    if torch.is_grad_enabled() or x.device.type != "cpu" or x.dtype != torch.float32 or len(x) > MOST:
         return False
-    widths = (x.shape[2], own.heads * own.values, dense.fall.in_features)
+    if blocks not in _usual:
+        _usual[blocks] = _is_usual(blocks[0])
+    return _usual[blocks] and blocks[0].attention.qkv.weight.dtype == torch.float32 and compiles() and not plain()
+
+
+def _is_usual(block: Any) -> bool:
+    """Whether it is made as GPT-2's, of widths that fill vectors."""
+    own, dense = block.attention, block.dense
+    widths = (dense.rise.in_features, own.heads * own.values, dense.fall.in_features)
     usual = block.pre and not dense.gated and own.join is not None and block.source is None
     normed = isinstance(block.norm_dense, nn.LayerNorm) and block.norm_dense.bias is not None
-    real = own.qkv.weight.dtype == torch.float32 and own.qkv.bias is not None
-    return usual and normed and real and not any(width % LINES for width in widths)
+    return usual and normed and own.qkv.bias is not None and not any(width % LINES for width in widths)
 
 
 def step(
