@@ -120,9 +120,11 @@ def choose(
 ) -> None:  # fmt: skip
     """One step: totals, `sure` and what is told (parents, ids, logs, scores, stops of every step) change; the symbols
     and rows to go on with are written, each (B M). norms (L + 2): what a sum is divided by, by length."""
-    arrays = [one.numpy() for one in (logs.contiguous(), totals, sure)]
-    own = [one.numpy() for one in (norms, *told, never)]
-    _choose(*arrays, int(written), *own, stop, least, margin, next_ids.numpy(), next_rows.numpy())
+    parents, ids, chosen_logs, scores, stops = (one.numpy() for one in told)
+    _choose(
+        logs.contiguous().numpy(), totals.numpy(), sure.numpy(), int(written), norms.numpy(), parents, ids, chosen_logs,
+        scores, stops, never.numpy(), stop, least, margin, next_ids.numpy(), next_rows.numpy(),
+    )  # fmt: skip
 
 
 def close(
@@ -130,5 +132,5 @@ def close(
     margin: float,
 ) -> None:  # fmt: skip
     """After a step that was written: prompts that are over have -inf as totals."""
-    arrays = [one.numpy() for one in (totals, top, sure, scores[int(written) - 1], norms)]
-    _close(*arrays, length, UNTIL[until], margin)
+    last = scores[int(written) - 1].numpy()
+    _close(totals.numpy(), top.numpy(), sure.numpy(), last, norms.numpy(), length, UNTIL[until], margin)
