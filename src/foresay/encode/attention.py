@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from foresay.embed.positions import turned
 from foresay.errors import UserError
+from foresay.kernels import flash
 from foresay.kernels.thin import linear
 from foresay.parts import Size
 
@@ -107,10 +108,13 @@ class Attention(nn.Module):
         grouped = self.groups < self.heads
         if grouped and not _shares(q, v, seen):
             k, v, grouped = *(t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v)), False
-        mixed = F.scaled_dot_product_attention(
-            q, k, v, attn_mask=seen.slots, dropout_p=drop, is_causal=seen.slots is None and seen.causal,
-            scale=self.scale, enable_gqa=grouped,
-        )  # fmt: skip
+        if seen.slots is None and not drop and not grouped and flash.can_attend(q, k, v):
+            mixed = flash.attend(q, k, v, self.scale, seen.causal)
+        else:
+            mixed = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=seen.slots, dropout_p=drop, is_causal=seen.slots is None and seen.causal,
+                scale=self.scale, enable_gqa=grouped,
+            )  # fmt: skip
         if seen.blind is not None:
             mixed = mixed.masked_fill(seen.blind, 0)
         return self.joined(mixed.transpose(1, 2).flatten(2))

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.attention import Attention, Heads, Seen
+from foresay.kernels.gelu import gelu_tanh
 from foresay.kernels.thin import linear
 from foresay.parts import Size
 
@@ -23,7 +24,7 @@ from foresay.parts import Size
 def _gelu_tanh(x: Tensor) -> Tensor:
     """GELU with tanh in place of erf; compiled as x sigmoid 2u, (1 + tanh u) / 2 being that: a GPU's tanh is slow."""
     if not torch.compiler.is_compiling():
-        return F.gelu(x, approximate="tanh")
+        return gelu_tanh(x)
     wide = x.float()
     return (wide * torch.sigmoid(wide * (1.5957691216057308 + 0.07135481627260025 * wide * wide))).to(x.dtype)
 

@@ -1,0 +1,116 @@
+"""Attention of whole rows on a CPU against torch's in float64: values, gradients, and what is no number."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from foresay.encode.attention import Attention, Heads, Seen
+from foresay.kernels import flash
+from foresay.kernels.switch import compiles
+
+compiled = pytest.mark.skipif(not compiles(), reason="nothing is compiled")
+SHAPES = [(2, 3, 48, 16), (1, 2, 16, 32), (3, 1, 80, 64), (1, 1, 272, 48)]
+
+
+def rows(shape: tuple[int, ...], *, wide: bool = False, far: float = 1.0) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Queries, keys and values as parts of one product, as a model has them; queries may be `far`."""
+    torch.manual_seed(1)
+    b, n, t, d = shape
+    whole = torch.randn(b, t, 3 * n * d)
+    whole[..., : n * d] *= far
+    whole = (whole.double() if wide else whole).requires_grad_()
+    return whole, [one.unflatten(-1, (n, d)).transpose(1, 2) for one in whole.split(n * d, -1)]
+
+
+@compiled
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_equals_float64(shape, causal, threads, monkeypatch):
+    monkeypatch.setattr(flash, "LEAST", 0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        whole, given = rows(shape)
+        assert flash.can_attend(*given)
+        found = flash.attend(*given, 0.3, causal)
+        wide, exact = rows(shape, wide=True)
+        expected = F.scaled_dot_product_attention(*exact, is_causal=causal, scale=0.3)
+        change = torch.randn_like(found)
+        (gradient,) = torch.autograd.grad(found, whole, change)
+        (due,) = torch.autograd.grad(expected, wide, change.double())
+    finally:
+        torch.set_num_threads(before)
+    torch.testing.assert_close(found.double(), expected, atol=2e-6, rtol=2e-6)
+    torch.testing.assert_close(gradient.double(), due, atol=2e-5, rtol=2e-5)
+
+
+@compiled
+def test_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(flash, "LEAST", 0)
+    before, found = torch.get_num_threads(), []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        whole, given = rows((2, 3, 48, 16))
+        y = flash.attend(*given, 0.25, True)
+        found.append((y, *torch.autograd.grad(y.sin().sum(), whole)))
+    torch.set_num_threads(before)
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+@compiled
+def test_far_scores_and_what_is_no_number(monkeypatch):
+    """Scores of thousands are a choice; a step that is no number is none, and none before it in the row."""
+    monkeypatch.setattr(flash, "LEAST", 0)
+    given = rows((1, 1, 32, 16), far=3000.0)[1]
+    found = flash.attend(*given, 1.0, True)
+    exact = F.scaled_dot_product_attention(*(one.double() for one in given), is_causal=True, scale=1.0)
+    torch.testing.assert_close(found.double(), exact, atol=1e-5, rtol=1e-5)
+    q, k, v = rows((1, 1, 32, 16))[1]
+    k = k.clone()
+    k[0, 0, 20, 3] = torch.nan
+    found = flash.attend(q, k, v, 1.0, True)[0, 0]
+    assert found[:20].isfinite().all() and found[20:].isnan().all()
+
+
+@compiled
+def test_half_precision_is_widened(monkeypatch):
+    monkeypatch.setattr(flash, "LEAST", 0)
+    given = [one.bfloat16() for one in rows((1, 2, 32, 16))[1]]
+    found = flash.attend(*given, 0.25, True)
+    assert found.dtype == torch.bfloat16
+    exact = F.scaled_dot_product_attention(*(one.double() for one in given), is_causal=True, scale=0.25)
+    torch.testing.assert_close(found, exact.bfloat16(), atol=0, rtol=0.008)
+
+
+@compiled
+@pytest.mark.parametrize("scale", [True, False])
+def test_heads_take_it_and_can_do_without(scale, monkeypatch):
+    """A layer of heads gives the same with it and without, and its weights the same gradients."""
+    torch.manual_seed(2)
+    own, x = Attention(32, 2, Heads(scale=scale)), torch.randn(2, 48, 32)
+    found = []
+    for least in (0, 1 << 60):
+        monkeypatch.setattr(flash, "LEAST", least)
+        q, k, v = own.project(x)
+        assert flash.can_attend(q, k.transpose(1, 2), v.transpose(1, 2)) == (least == 0)
+        y = own.mix(q, k, v, Seen(causal=True))
+        found.append((y, *torch.autograd.grad(y.square().sum(), list(own.parameters()))))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 136, 64), (8, 8, 128, 24), (1, 1, 2048, 16)])
+def test_other_rows_are_torchs(shape):
+    assert not flash.can_attend(*rows(shape)[1])
+
+
+def test_without_gradients_or_compiler_it_is_torchs(monkeypatch):
+    given = rows((8, 8, 128, 16))[1]
+    assert flash.can_attend(*given) == compiles()
+    with torch.no_grad():
+        assert not flash.can_attend(*given)
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    assert not flash.can_attend(*given)
