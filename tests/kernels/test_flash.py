@@ -76,6 +76,41 @@ def test_far_scores_and_what_is_no_number(monkeypatch):
 
 
 @compiled
+@pytest.mark.parametrize("causal", [True, False])
+def test_dropout(causal, monkeypatch):
+    """Values that are the unit matrix show the weights: each is 0 or P / (1 - p), and the gradients are of those."""
+    monkeypatch.setattr(flash, "LEAST", 0)
+    torch.manual_seed(3)
+    q, k = (torch.randn(4, 2, 64, 64, requires_grad=True) for _ in range(2))
+    v = torch.eye(64).expand(4, 2, 64, 64).clone().requires_grad_()
+    found = flash.attend(q, k, v, 0.2, causal, 0.3)
+    wide = [one.detach().double().requires_grad_() for one in (q, k, v)]
+    scores = 0.2 * wide[0] @ wide[1].transpose(2, 3)
+    seen = torch.ones(64, 64, dtype=torch.bool).tril() if causal else torch.ones(64, 64, dtype=torch.bool)
+    p = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    kept = found > 0
+    torch.testing.assert_close(found.double(), p.where(kept, 0.0).detach() / 0.7, atol=2e-6, rtol=2e-6)
+    shares = (kept & seen).sum((2, 3)) / seen.sum()
+    assert (shares - 0.7).abs().max() < 0.05 and abs(float(shares.mean()) - 0.7) < 0.015
+    apart = (kept[:, :, -1] != kept[:1, :1, -1]).double().mean((2,)).flatten()[1:]
+    assert (apart > 0.2).all()  # heads draw each for themselves
+    change = torch.randn_like(found)
+    due = torch.autograd.grad(p.where(kept, 0.0) / 0.7 @ wide[2], wide, change.double())
+    for one, other in zip(torch.autograd.grad(found, (q, k, v), change), due, strict=True):
+        torch.testing.assert_close(one.double(), other, atol=2e-5, rtol=2e-5)
+
+
+@compiled
+def test_dropout_is_torchs_to_seed(monkeypatch):
+    monkeypatch.setattr(flash, "LEAST", 0)
+    given, found = rows((1, 2, 32, 16))[1], []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        found.append(flash.attend(*given, 0.25, True, 0.5))
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
+
+
+@compiled
 def test_half_precision_is_widened(monkeypatch):
     monkeypatch.setattr(flash, "LEAST", 0)
     given = [one.bfloat16() for one in rows((1, 2, 32, 16))[1]]

@@ -108,8 +108,8 @@ class Attention(nn.Module):
         grouped = self.groups < self.heads
         if grouped and not _shares(q, v, seen):
             k, v, grouped = *(t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v)), False
-        if seen.slots is None and not drop and not grouped and flash.can_attend(q, k, v):
-            mixed = flash.attend(q, k, v, self.scale, seen.causal)
+        if seen.slots is None and not grouped and flash.can_attend(q, k, v):
+            mixed = flash.attend(q, k, v, self.scale, seen.causal, drop)
         else:
             mixed = F.scaled_dot_product_attention(
                 q, k, v, attn_mask=seen.slots, dropout_p=drop, is_causal=seen.slots is None and seen.causal,

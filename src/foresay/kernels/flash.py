@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -35,20 +35,30 @@ def can_attend(q: Tensor, k: Tensor, v: Tensor) -> bool:
     return wanted and fits and here and compiles() and not plain() and not torch.compiler.is_compiling()
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
-    """The mean of the values that each step sees."""
+def attend(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, drop: float = 0.0) -> Tensor:
+    """The mean of the values that each step sees; with dropout on its weights, drawn by torch's generator."""
     if q.dtype != torch.float32:
-        return attend(q.float(), k.float(), v.float(), scale, causal).to(q.dtype)
-    return _Attend.apply(q, k, v, scale, causal)  # pyright: ignore[reportReturnType]
+        return attend(q.float(), k.float(), v.float(), scale, causal, drop).to(q.dtype)
+    seed = int(torch.randint(1 << 62, ())) if drop else 0
+    return _Attend.apply(q, k, v, How(scale, causal, drop, seed))  # pyright: ignore[reportReturnType]
+
+
+class How(NamedTuple):
+    """What to do with a row."""
+
+    scale: float
+    causal: bool
+    drop: float
+    seed: int
 
 
 class _Attend(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, how: How) -> Tensor:
         o, lse = _like(q), q.new_empty(q.shape[:3])
-        _call([q, k, v, o], lse, scale, causal, scratch=q.shape[3] * q.shape[2] + 8 * q.shape[2] + WHOLE)
+        _call([q, k, v, o], lse, how, scratch=q.shape[3] * q.shape[2] + 8 * q.shape[2] + WHOLE)
         ctx.save_for_backward(q, k, v, o, lse)
-        ctx.how = scale, causal
+        ctx.how = how
         return o
 
     @staticmethod
@@ -58,8 +68,8 @@ class _Attend(torch.autograd.Function):
         do, (steps, width) = grad_outputs[0], q.shape[2:]
         do = do if do.stride(3) == 1 else do.contiguous()
         found = [_like(one) for one in (q, k, v)]
-        _call([q, k, v, o, do, *found], lse, *ctx.how, scratch=2 * steps * (width + steps))
-        return *found, None, None
+        _call([q, k, v, o, do, *found], lse, ctx.how, scratch=2 * steps * (width + steps))
+        return *found, None
 
 
 def _like(x: Tensor) -> Tensor:
@@ -68,15 +78,15 @@ def _like(x: Tensor) -> Tensor:
     return x.new_empty(rows, steps, heads, width).transpose(1, 2)
 
 
-def _call(tensors: list[Tensor], lse: Tensor, scale: float, causal: bool, scratch: int) -> None:
+def _call(tensors: list[Tensor], lse: Tensor, how: How, scratch: int) -> None:
     """Tensors in the order of the loops: q, k, v, o, and on the way back dO, dQ, dK, dV."""
-    threads, size = torch.get_num_threads(), torch.tensor([scale])
+    threads, factors = torch.get_num_threads(), torch.tensor([how.scale, 1 / (1 - how.drop)])
     room = lse.new_empty(threads, scratch)
-    given = [*tensors[0].shape, int(causal), int(len(tensors) > 4), size.data_ptr(), lse.data_ptr()]
-    given += [room.data_ptr(), 4 * scratch]
+    given = [*tensors[0].shape, int(how.causal), int(len(tensors) > 4), int(how.drop * 2**32), how.seed]
+    given += [factors.data_ptr(), lse.data_ptr(), room.data_ptr(), 4 * scratch]
     for one in tensors:
         given += [one.data_ptr(), *(4 * stride for stride in one.stride()[:3])]
-    table = (ctypes.c_int64 * 42)(*given)
+    table = (ctypes.c_int64 * 44)(*given)
     _loops()(ctypes.addressof(table), threaded=True)
 
 

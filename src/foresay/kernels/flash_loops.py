@@ -3,6 +3,9 @@
     S = s Q K',  P = exp(S - lse),  O = P V                   lse: log of the sum of exp S, kept for the way back
     dP = dO V',  dS = s P (dP - rowsum(dO O)),  dQ = dS K,  dK = dS' Q,  dV = P' dO
 
+With dropout P is D P where it meets V, and dP is D dP: D is 1 / (1 - p), or 0 with probability p. Which, is a hash of
+the seed, the head, the row and the column, so that the way back finds the same ones and nothing is kept.
+
 Every product is made of one piece: eight rows by thirty-two columns held in registers, a step of which multiplies eight
 single numbers with two vectors. What a row does not see is not computed, but for the last few columns of a piece. Heads
 are shared among threads, and a head's numbers are the same on any of them.
@@ -15,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -22,15 +26,28 @@ from numba.np.numpy_support import carray
 
 from foresay.kernels.blocks_loops import reals
 from foresay.kernels.thin_loops import LOOSE, number_of_threads, own_number
-from foresay.kernels.word_vectors.vector import BYTES, LANES, LOG2E, REAL, REALS, WORD, Writer, every
+from foresay.kernels.word_vectors.vector import (
+    BYTES,
+    LANES,
+    LOG2E,
+    REAL,
+    REALS,
+    WHOLE,
+    WHOLES,
+    WORD,
+    Writer,
+    every,
+)
 
 written: Any = intrinsic  # such functions are called without their context
 ROWS = 8  # of a piece
-# What a call passes on: numbers; SCALE is the address of one; of each tensor its address and three strides
-BATCH, HEADS, STEPS, WIDTH, CAUSAL, BACK, SCALE, LSE, SCRATCH, ROOM = range(10)
-Q, K, V, MIXED, DO, DQ, DK, DV = range(10, 42, 4)
-TABLE = 42
+# What a call passes on: numbers, DROP being p times 2 ** 32; SCALE is the address of two, s and 1 / (1 - p); of each
+# tensor its address and three strides
+BATCH, HEADS, STEPS, WIDTH, CAUSAL, BACK, DROP, SEED, SCALE, LSE, SCRATCH, ROOM = range(12)
+Q, K, V, MIXED, DO, DQ, DK, DV = range(12, 44, 4)
+TABLE = 44
 UNSEEN = -1e30
+GOLDEN = 0x9E3779B9
 
 
 def _piece(vectors: int) -> Any:
@@ -102,6 +119,51 @@ def soften(context: Any, row: Any, vectors: Any, factor: Any, shift: Any) -> Any
     return types.float32(types.int64, types.int64, types.float32, types.float32), generate
 
 
+def _hashed(write: Writer, x: Any) -> Any:
+    """Whole numbers of 32 bits, well mixed (Wellons' lowbias32)."""
+    builder = write.builder
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x = builder.xor(x, builder.lshr(x, ir.Constant(WHOLES, [shift] * LANES)))
+        x = builder.mul(x, ir.Constant(WHOLES, [factor] * LANES))
+    return builder.xor(x, builder.lshr(x, ir.Constant(WHOLES, [16] * LANES)))
+
+
+@written
+def drop(context: Any, row: Any, vectors: Any, key: Any, share: Any, factor: Any) -> Any:
+    """x becomes factor x, or 0 where the hash of its column and the row's key is below the share of 2 ** 32."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        write = Writer(builder)
+        key, share = (_spread(write, builder.trunc(one, WHOLE)) for one in given[2:4])
+        factor, first = write.splat(given[4]), ir.Constant(WHOLES, list(range(LANES)))
+        with cgutils.for_range(builder, given[1]) as loop:
+            at = write.add(given[0], builder.mul(loop.index, WORD(BYTES)))
+            begin = builder.trunc(builder.mul(loop.index, WORD(LANES)), WHOLE)
+            column = builder.add(_spread(write, begin), first)
+            mixed = _hashed(write, builder.add(builder.mul(column, ir.Constant(WHOLES, [GOLDEN] * LANES)), key))
+            kept = builder.icmp_unsigned(">=", mixed, share)
+            write.store(builder.select(kept, builder.fmul(factor, write.load(at)), every(0.0)), at)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4, types.float32), generate
+
+
+def _spread(write: Writer, number: Any) -> Any:
+    """A whole number in every lane."""
+    empty = ir.Constant(WHOLES, ir.Undefined)
+    one = write.builder.insert_element(empty, number, WHOLE(0))
+    return write.builder.shuffle_vector(one, empty, ir.Constant(WHOLES, [0] * LANES))
+
+
+@njit(nogil=True, cache=True)
+def key_of(seed, row):
+    """Of a row, counted through all heads (splitmix64)."""
+    x = np.uint64(seed) + np.uint64(row) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((x ^ (x >> np.uint64(31))) & np.uint64(0xFFFFFFFF))
+
+
 @written
 def weigh(context: Any, row: Any, weights: Any, vectors: Any, less: Any, scale: Any) -> Any:
     """x becomes scale w (x - less)."""
@@ -155,7 +217,7 @@ def place_of(given, tensor, b, n):
 
 
 @njit(nogil=True, cache=True)
-def forwards(given, b, n, scale, room):
+def forwards(given, b, n, scale, spread, room):
     steps, width, causal = given[STEPS], given[WIDTH], given[CAUSAL]
     (q, q_row), (k, k_row), (v, v_row) = place_of(given, Q, b, n), place_of(given, K, b, n), place_of(given, V, b, n)
     o, o_row = place_of(given, MIXED, b, n)
@@ -173,6 +235,9 @@ def forwards(given, b, n, scale, room):
             high = highest(s + r * wide, columns // LANES)
             total = soften(s + r * wide, columns // LANES, factor, factor * high)
             lse[i + r], multiply_by[r] = scale * high + np.log(total), np.float32(1.0) / total
+            if given[DROP]:
+                key = key_of(given[SEED], (b * given[HEADS] + n) * steps + i + r)
+                drop(s + r * wide, columns // LANES, key, given[DROP], spread)
         multiply(s, wide, 4, v, v_row, o + i * o_row, o_row, width, columns)
         for r in range(ROWS):
             row = carray(reals(o + (i + r) * o_row), (width,))
@@ -189,7 +254,7 @@ def product_of(x, y):
 
 
 @njit(nogil=True, cache=True)
-def backwards(given, b, n, scale, room):
+def backwards(given, b, n, scale, spread, room):
     steps, width, causal = given[STEPS], given[WIDTH], given[CAUSAL]
     (q, q_row), (k, k_row), (v, v_row) = place_of(given, Q, b, n), place_of(given, K, b, n), place_of(given, V, b, n)
     (o, o_row), (do, do_row) = place_of(given, MIXED, b, n), place_of(given, DO, b, n)
@@ -214,7 +279,12 @@ def backwards(given, b, n, scale, room):
             t = i + r
             soften(own + r * wide, columns // LANES, scale * np.float32(LOG2E), lse[t] * np.float32(LOG2E))
             less = product_of(carray(reals(o + t * o_row), (width,)), carray(reals(do + t * do_row), (width,)))
+            key = key_of(given[SEED], (b * given[HEADS] + n) * steps + t)
+            if given[DROP]:
+                drop(change + r * wide, columns // LANES, key, given[DROP], spread)
             weigh(change + r * wide, own + r * wide, columns // LANES, less, scale)
+            if given[DROP]:
+                drop(own + r * wide, columns // LANES, key, given[DROP], spread)
         multiply(change, wide, 4, k, k_row, dq + i * dq_row, dq_row, width, columns)
     for j in range(0, steps, ROWS):  # keys: seen by rows from j on; of the first of them what is unseen is 0
         i = j if causal else 0
@@ -227,14 +297,14 @@ def backwards(given, b, n, scale, room):
 def go_through(given, thread, threads):
     """A thread's share of the heads."""
     heads = given[BATCH] * given[HEADS]
-    scale = carray(reals(given[SCALE]), (1,))[0]
+    scale, spread = carray(reals(given[SCALE]), (2,))
     room = given[SCRATCH] + thread * given[ROOM]
     for head in range(heads * thread // threads, heads * (thread + 1) // threads):
         b, n = head // given[HEADS], head % given[HEADS]
         if given[BACK]:
-            backwards(given, b, n, scale, room)
+            backwards(given, b, n, scale, spread, room)
         else:
-            forwards(given, b, n, scale, room)
+            forwards(given, b, n, scale, spread, room)
 
 
 @cfunc(types.void(types.CPointer(types.int64)), cache=True)
