@@ -23,6 +23,7 @@ from foresay.kernels.thin import Loops
 WHOLE = 16  # numbers of a vector
 MOST = 1024  # steps: on the way back all weights of a head are kept at a time
 LEAST = 1 << 20  # weights of all heads that are worth it
+TABLE = 44  # numbers that a call passes on, as the loops count them
 
 
 def can_attend(q: Tensor, k: Tensor, v: Tensor) -> bool:
@@ -86,7 +87,7 @@ def _call(tensors: list[Tensor], lse: Tensor, how: How, scratch: int) -> None:
     given += [factors.data_ptr(), lse.data_ptr(), room.data_ptr(), 4 * scratch]
     for one in tensors:
         given += [one.data_ptr(), *(4 * stride for stride in one.stride()[:3])]
-    table = (ctypes.c_int64 * 44)(*given)
+    table = (ctypes.c_int64 * TABLE)(*given)
     _loops()(ctypes.addressof(table), threaded=True)
 
 
