@@ -198,13 +198,15 @@ class Graphs:
         held = None if self.carried is None else map_state(self.carried, Tensor.clone)
         known = set(self.optimizer.state)
         self.stream.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(self.stream):
-            with as_graph():
-                self._whole(batches, fresh, rehearsal=True)
-            with as_graph(), no_waiting():  # the second meets no first times: what waits now would wait every time
-                self._whole(batches, fresh, rehearsal=True)
-        torch.cuda.current_stream(self.device).wait_stream(self.stream)
-        torch.cuda.set_rng_state(random, self.device)
+        try:
+            with torch.cuda.stream(self.stream):
+                with as_graph():
+                    self._whole(batches, fresh, rehearsal=True)
+                with as_graph(), no_waiting():  # the second meets no first times: what waits now would wait every time
+                    self._whole(batches, fresh, rehearsal=True)
+        finally:  # what cannot be captured has drawn its numbers too
+            torch.cuda.current_stream(self.device).wait_stream(self.stream)
+            torch.cuda.set_rng_state(random, self.device)
         self.place.copy_(place)
         if held is not None:
             self._hold(held)
