@@ -53,6 +53,6 @@ def check_positions(model: Any, shards: Shards | None, name: str) -> None:
         shards.check_lengths(name, model.encoder.longest, "encoder.positions=learnt")
     if isinstance(shards, TagShards):
         for elmo in elmos(model):
-            shards.check_lengths(name, elmo.longest, f"elmo, run={elmo.run!r}, reads words and", "divide the sentence")
+            shards.check_lengths(name, elmo.longest, f"what elmo (run={elmo.run!r}) can read", "divide the sentence")
     if isinstance(shards, PairShards):
         shards.check_lengths(name, model.writer.longest, "writer.positions=learnt", "target")
