@@ -96,7 +96,7 @@ def shapes_of(state: State) -> Shapes:
 
 
 def _fits(state: State, shapes: Shapes, rows: int) -> bool:
-    """Whether nothing is wrong, which every step of decoding asks: 12 us where `misfit`, that says what is, takes 27."""
+    """Whether nothing is wrong, which every step of decoding asks: 12 us, where `misfit`, which says what, takes 27."""
     try:
         for path, rest in shapes:
             value: Any = state
