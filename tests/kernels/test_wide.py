@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,9 +11,10 @@ import torch.nn.functional as F
 from foresay.kernels import thin, wide
 
 
-@pytest.fixture
-def small(monkeypatch):
+@pytest.fixture(params=[True, False], ids=["dW by oneDNN", "dW by MKL"])
+def small(monkeypatch, request):
     monkeypatch.setattr(wide, "LEAST", 1)
+    monkeypatch.setattr(wide, "has_idle_vectors", lambda: request.param)
     if not wide._there():
         pytest.skip("this build of torch has no oneDNN")
 
@@ -68,3 +71,29 @@ def test_the_loss_of_many_symbols(small, monkeypatch):
     module.plain_linear_cross_entropy(*exact, targets).backward()
     for one, other in zip(given, exact, strict=True):
         torch.testing.assert_close(one.grad.double(), other.grad, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_weight_gradient_of_any_layout(idle, monkeypatch):
+    """Transposed and sliced factors, one row, none."""
+    monkeypatch.setattr(wide, "has_idle_vectors", lambda: idle)
+    generator = torch.Generator().manual_seed(1)
+    dy, x = torch.randn(6, 19, generator=generator).t(), torch.randn(19, 2, 5, generator=generator)[:, 1]
+    for rows in (19, 1, 0):
+        expected = dy[:rows].double().t() @ x[:rows].double()
+        torch.testing.assert_close(wide.weight_gradient(dy[:rows], x[:rows]).double(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("processor", "vectors", "idle"),
+    [("AuthenticAMD", "AVX512", True), ("GenuineIntel", "AVX512", False), ("AuthenticAMD", "AVX2", False)],
+)
+def test_whose_vectors_are_idle(processor, vectors, idle, monkeypatch):
+    monkeypatch.setattr(wide.Path, "read_text", lambda *_, **__: f"vendor_id\t: {processor}\n")
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: vectors)
+    assert wide.has_idle_vectors.__wrapped__() == idle
+
+
+def test_a_processor_that_is_not_described(monkeypatch):
+    monkeypatch.setattr(wide, "Path", lambda _: Path("no such file"))
+    assert not wide.has_idle_vectors.__wrapped__()

@@ -204,12 +204,11 @@ def _add_gradients(
     if d_features is not None:
         torch.mul(wide.product(g, w.t()) if fast else g @ w, part, out=d_features[rows])
     if d_weight is not None:
-        f = (f * part).to(g.dtype)
-        if d_weight.dtype == g.dtype:
+        f, apart = (f * part).to(g.dtype), fast and wide.has_idle_vectors()
+        if d_weight.dtype == g.dtype and not apart:
             d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)
-        elif rows.start:
-            d_weight.add_(gradient_product(g, f, d_weight.dtype))
         else:
-            d_weight.copy_(gradient_product(g, f, d_weight.dtype))
+            found = wide.weight_gradient(g, f) if apart else gradient_product(g, f, d_weight.dtype)
+            d_weight.add_(found) if rows.start else d_weight.copy_(found)
     if d_bias is not None:
         d_bias += (g.t() @ part.to(g.dtype))[:, 0]

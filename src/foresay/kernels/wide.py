@@ -1,9 +1,10 @@
-"""y = x W' + b of many rows in training on a CPU: by oneDNN forwards and for dx, where torch would call MKL.
+"""y = x W' + b of many rows in training on a CPU: by oneDNN, where torch would call MKL.
 
     y = x W' + b        dx = dy W        dW = dy' x        db = 1' dy
 
-oneDNN's products of float32 are a tenth to a third faster on the machines that were measured (docs/log.md), but for dW,
-where both factors are tall: that stays MKL's. FORESAY_PLAIN=1 takes torch's linear layer.
+oneDNN's products of float32 are a tenth to a third faster on the machines that were measured, and more than twice as
+fast where MKL leaves half of the processor's vectors unused, as on AMD's (docs/log.md). For dW oneDNN takes copies of
+both factors, which pays there alone; elsewhere dW stays MKL's. FORESAY_PLAIN=1 takes torch's linear layer.
 
 x (..., K), weight (O, K), bias (O) -> y (..., O)
 """
@@ -11,6 +12,7 @@ x (..., K), weight (O, K), bias (O) -> y (..., O)
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -47,12 +49,31 @@ class _Linear(torch.autograd.Function):
         (x, weight), dy = ctx.saved_tensors, grad_outputs[0]
         wanted = ctx.needs_input_grad
         dx = product(dy, weight.t()) if wanted[0] else None
-        return dx, dy.t() @ x if wanted[1] else None, dy.sum(0) if wanted[2] else None
+        dw = weight_gradient(dy, x) if wanted[1] else None
+        return dx, dw, dy.sum(0) if wanted[2] else None
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W' + b of (N, K) and (O, K), without gradients."""
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+
+
+def weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
+    """dy' x of (N, O) and (N, K), without gradients."""
+    if not has_idle_vectors() or not dy.numel() or not x.numel():
+        return dy.t() @ x
+    shape = x.new_empty(()).expand(dy.shape[1], x.shape[1])  # oneDNN asks for W, and looks at its shape alone
+    return torch.ops.aten.mkldnn_linear_backward_weights(dy.to_mkldnn(), x.to_mkldnn(), shape, False)[0].to_dense()
+
+
+@cache
+def has_idle_vectors() -> bool:
+    """Whether this processor has vectors of 512 bits and is not Intel's, so that MKL uses half of each."""
+    try:
+        described = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "AuthenticAMD" in described and torch.backends.cpu.get_cpu_capability().startswith("AVX512")
 
 
 @cache
