@@ -9,11 +9,13 @@ import torch
 import torch.nn.functional as F
 
 from foresay.kernels import thin, wide
+from foresay.kernels.product import product
 
 
 @pytest.fixture(params=[True, False], ids=["dW by oneDNN", "dW by MKL"])
 def small(monkeypatch, request):
     monkeypatch.setattr(wide, "LEAST", 1)
+    monkeypatch.setattr(wide, "LEAST_IDLE", 1)
     monkeypatch.setattr(wide, "has_idle_vectors", lambda: request.param)
     if not wide._there():
         pytest.skip("this build of torch has no oneDNN")
@@ -47,10 +49,23 @@ def test_only_what_is_wanted(small):
     torch.testing.assert_close(weight.grad, x.sum(0).expand(2, 3))
 
 
+@pytest.mark.parametrize("shape", [(7, 5), (3, 4, 5), (5,)])
+def test_without_gradients(small, shape):
+    """As one measures and predicts; one vector alone is torch's."""
+    x, weight, bias = torch.randn(*shape), torch.randn(6, 5), torch.randn(6)
+    expected = F.linear(x.double(), weight.double(), bias.double())
+    for multiply in (thin.product, product):
+        with torch.no_grad():
+            torch.testing.assert_close(multiply(x, weight, bias).double(), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_when_it_is_taken(monkeypatch):
     x, weight = torch.zeros(1 << 13, 128), torch.zeros(64, 128)
+    monkeypatch.setattr(wide, "has_idle_vectors", lambda: False)
     assert wide.can_multiply(x, weight) == wide._there()
-    assert not wide.can_multiply(x[:64], weight) and not wide.can_multiply(x.double(), weight.double())
+    assert not wide.can_multiply(x[: 1 << 12], weight) and not wide.can_multiply(x.double(), weight.double())
+    monkeypatch.setattr(wide, "has_idle_vectors", lambda: True)
+    assert wide.can_multiply(x[: 1 << 12], weight) == wide._there() and not wide.can_multiply(x[:64], weight)
     with torch.autocast("cpu"):
         assert not wide.can_multiply(x, weight)
     monkeypatch.setenv("FORESAY_PLAIN", "1")

@@ -32,6 +32,7 @@ from foresay.embed.highway import Highway
 from foresay.errors import UserError
 from foresay.kernels import windows
 from foresay.kernels.switch import in_graph, plain
+from foresay.kernels.thin import linear
 from foresay.parts import Count, Share, Size, part
 from foresay.text.word_bytes import ALPHABET, ENDS, numbered, numbered_symbols
 
@@ -153,7 +154,7 @@ class Characters(Embedding):
         fast = c.is_cuda and not plain()
         m = torch.cat([(windows.largest if fast else largest)(one, c, lengths) for one in self.convolutions], 1)
         m = m.relu() if self.activation == "relu" else m.tanh()  # both rise: the max before is the max after
-        return self.project(self.highway(m))
+        return linear(self.project, self.highway(m))
 
 
 def largest(convolution: nn.Conv1d, c: Tensor, lengths: Tensor) -> Tensor:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from foresay.kernels.thin import linear
+
 
 class Highway(nn.Module):
     """y = t * relu(x Wh + bh) + (1 - t) * x."""
@@ -22,5 +24,5 @@ class Highway(nn.Module):
         nn.init.constant_(self.gate.bias, -1.0)
 
     def forward(self, x: Tensor) -> Tensor:
-        t = self.gate(x).sigmoid()
-        return t * self.change(x).relu() + (1 - t) * x
+        t = linear(self.gate, x).sigmoid()
+        return t * linear(self.change, x).relu() + (1 - t) * x

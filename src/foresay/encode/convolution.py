@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from foresay.encode.encoder import Encoder, State, advance
 from foresay.errors import UserError
+from foresay.kernels.thin import product
 from foresay.parts import Share, part
 
 KIM = [[3, 100], [4, 100], [5, 100]]
@@ -63,7 +64,7 @@ class Convolution(Encoder):
         if mask is not None:
             x = x.masked_fill(~mask[..., None], 0)
         document = None if starts is None else starts.cumsum(1)
-        shares = F.linear(x, torch.cat([tap.weight for tap in self.taps])).split(
+        shares = product(x, torch.cat([tap.weight for tap in self.taps]), None).split(
             [width * count for width, count in self.kernels], 2
         )
         found = [self._added(one, w, n, document) for one, (w, n) in zip(shares, self.kernels, strict=True)]

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.encoder import Encoder, State, advance
+from foresay.kernels.thin import linear
 from foresay.parts import Share, Size, part
 
 
@@ -80,7 +81,7 @@ class Window(Encoder):
         h = h.flatten(2)
         outputs = []
         for layer in self.dense:
-            h = F.dropout(layer(h).tanh(), self.dropout, self.training)
+            h = F.dropout(linear(layer, h).tanh(), self.dropout, self.training)
             outputs.append(h)
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
+from foresay.kernels.thin import linear
 
 Kind = Literal["none", "residual", "skip", "dense", "highway", "fed"]
 
@@ -72,7 +73,7 @@ class Wiring(nn.Module):
             return y
         passed = self.passes[layer](below)
         if self.kind == "highway":
-            passed = torch.lerp(passed, y, self.gates[layer](below).sigmoid())
+            passed = torch.lerp(passed, y, linear(self.gates[layer], below).sigmoid())
         else:
             passed = y + passed
         return passed if mask is None else passed.masked_fill(~mask[:, :, None], 0)

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from foresay.kernels import wide
 from foresay.kernels.switch import plain
 
 HALF = (torch.bfloat16, torch.float16)
@@ -22,7 +23,9 @@ WHOLE = 8  # numbers: sixteen bytes
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x W' + b; differentiable once where it is filled up, twice elsewhere."""
+    """x W' + b; differentiable once where it is filled up or wide (wide.py), twice elsewhere."""
+    if wide.can_multiply(x, weight):
+        return wide.linear(x, weight, bias)
     dtype = half_on_gpu(x)
     if dtype is None or x.shape[-1] % WHOLE == 0 or plain():
         return F.linear(x, weight, bias)
@@ -46,7 +49,8 @@ def gradient_product(g: Tensor, x: Tensor, dtype: torch.dtype) -> Tensor:
     """g' x of g (N, V) and x (N, K), in `dtype`."""
     if g.is_cuda and g.dtype in HALF and dtype == torch.float32:
         return torch.mm(g.t(), x, out_dtype=dtype)
-    return (g.t() @ x).to(dtype)
+    real = g.device.type == "cpu" and g.dtype == x.dtype == dtype == torch.float32 and not plain()
+    return wide.weight_gradient(g, x) if real else (g.t() @ x).to(dtype)
 
 
 def filled(x: Tensor) -> Tensor:

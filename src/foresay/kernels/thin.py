@@ -1,4 +1,4 @@
-"""y = x W' + b on a CPU: of few rows by loops of our own (thin_loops.py), of many in training by wide.py, else torch's.
+"""y = x W' + b on a CPU: of few rows by loops of our own (thin_loops.py), of many by wide.py, else torch's.
 
 Few are up to 64 rows of float32 without gradients, as decoding has them. FORESAY_PLAIN=1 takes torch's.
 
@@ -31,8 +31,7 @@ def linear(layer: nn.Linear, x: Tensor) -> Tensor:
 def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x W' + b"""
     if not _few(x, weight):
-        trained = torch.is_grad_enabled() and wide.can_multiply(x, weight)
-        return wide.linear(x, weight, bias) if trained else F.linear(x, weight, bias)
+        return wide.linear(x, weight, bias) if wide.can_multiply(x, weight) else F.linear(x, weight, bias)
     x = x.contiguous()
     outs, width = weight.shape
     rows = x.numel() // width

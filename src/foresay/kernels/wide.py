@@ -1,4 +1,4 @@
-"""y = x W' + b of many rows in training on a CPU: by oneDNN, where torch would call MKL.
+"""y = x W' + b of many rows on a CPU: by oneDNN, where torch would call MKL.
 
     y = x W' + b        dx = dy W        dW = dy' x        db = 1' dy
 
@@ -22,19 +22,23 @@ from torch.autograd.function import once_differentiable
 from foresay.kernels.switch import plain
 
 LEAST = 1 << 26  # multiplications that are worth it
+LEAST_IDLE = 1 << 22  # where MKL leaves vectors idle
 
 
 def can_multiply(x: Tensor, weight: Tensor) -> bool:
     """Whether these are such products."""
-    if x.numel() * len(weight) < LEAST or torch.compiler.is_compiling():
+    work = x.numel() * len(weight)
+    if work < LEAST_IDLE or x.device.type != "cpu" or x.ndim == 1 or torch.compiler.is_compiling():
         return False
-    here = x.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
-    return here and x.dtype == weight.dtype == torch.float32 and not plain() and _there()
+    real = x.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    return real and (work >= LEAST or has_idle_vectors()) and not plain() and _there()
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x W' + b"""
-    return _Linear.apply(x.flatten(0, -2), weight, bias).unflatten(0, x.shape[:-1])  # pyright: ignore[reportReturnType, reportAttributeAccessIssue]
+    """x W' + b, differentiable once."""
+    rows = x.flatten(0, -2)
+    y: Any = _Linear.apply(rows, weight, bias) if torch.is_grad_enabled() else product(rows, weight, bias)
+    return y.unflatten(0, x.shape[:-1])
 
 
 class _Linear(torch.autograd.Function):
@@ -66,6 +70,13 @@ def weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
     return torch.ops.aten.mkldnn_linear_backward_weights(dy.to_mkldnn(), x.to_mkldnn(), shape, False)[0].to_dense()
 
 
+def laid_out(weight: Tensor, rows: int) -> Tensor | None:
+    """W (O, K) as `product` with so many rows reads it fastest; None where MKL's products are as good."""
+    if not has_idle_vectors() or plain() or not _there():
+        return None
+    return torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), rows)
+
+
 @cache
 def has_idle_vectors() -> bool:
     """Whether this processor has vectors of 512 bits and is not Intel's, so that MKL uses half of each."""
@@ -82,6 +93,7 @@ def _there() -> bool:
     if not torch.backends.mkldnn.is_available():
         return False
     try:
-        return bool((product(torch.ones(2, 3), torch.ones(4, 3)) == 3.0).all())
+        laid = torch.ops.mkldnn._reorder_linear_weight(torch.ones(4, 3), 2)
+        return all((product(torch.ones(2, 3), weight) == 3.0).all() for weight in (torch.ones(4, 3), laid))
     except (AttributeError, RuntimeError, TypeError):
         return False

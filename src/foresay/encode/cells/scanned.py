@@ -14,13 +14,13 @@ x (B, T, D) -> y (B, T, H); states by name, each (B, H).
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.encode.cells.cell import Cell, Memory
 from foresay.kernels.recurrent.plain import Inputs
 from foresay.kernels.scan import linear_scan
 from foresay.kernels.switch import plain
+from foresay.kernels.thin import product
 
 Values = dict[str, Tensor]  # key -> (T, B, width)
 
@@ -56,8 +56,8 @@ class Scanned(Cell):
         for stage in self.maths.stages:
             for source, gates in self.maths.sources.items():
                 if set(gates) & set(stage.gates):
-                    product = F.linear(values[source], inputs.products[source].to(fed.dtype))
-                    for gate, share in zip(gates, product.split([self._gate(g) for g in gates], 2), strict=True):
+                    found = product(values[source], inputs.products[source].to(fed.dtype), None)
+                    for gate, share in zip(gates, found.split([self._gate(g) for g in gates], 2), strict=True):
                         shares[gate] = shares[gate] + share if gate in shares else share
             values |= {f"gate:{gate}": shares[gate] for gate in stage.gates}
             if stage.name == "remember":
