@@ -92,6 +92,7 @@ def test_the_loss_of_many_symbols(small, monkeypatch):
 def test_weight_gradient_of_any_layout(idle, monkeypatch):
     """Transposed and sliced factors, one row, none."""
     monkeypatch.setattr(wide, "has_idle_vectors", lambda: idle)
+    monkeypatch.setattr(wide, "LEAST_IDLE", 0)
     generator = torch.Generator().manual_seed(1)
     dy, x = torch.randn(6, 19, generator=generator).t(), torch.randn(19, 2, 5, generator=generator)[:, 1]
     for rows in (19, 1, 0):

@@ -64,7 +64,7 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
     """dy' x of (N, O) and (N, K), without gradients."""
-    if not has_idle_vectors() or not dy.numel() or not x.numel():
+    if dy.numel() * x.shape[1] < max(LEAST_IDLE, 1) or not has_idle_vectors():
         return dy.t() @ x
     shape = x.new_empty(()).expand(dy.shape[1], x.shape[1])  # oneDNN asks for W, and looks at its shape alone
     return torch.ops.aten.mkldnn_linear_backward_weights(dy.to_mkldnn(), x.to_mkldnn(), shape, False)[0].to_dense()
