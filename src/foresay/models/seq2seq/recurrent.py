@@ -27,6 +27,7 @@ from foresay.encode.encoder import State
 from foresay.encode.initial import Initial
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError
+from foresay.kernels.thin import linear
 from foresay.models.seq2seq.scorers import Kind, Scorer, weigh
 from foresay.models.seq2seq.writer import Source, Writer, Wrote
 from foresay.parts import Amount, Share, Size, part
@@ -91,7 +92,7 @@ class RecurrentWriter(Writer):
             s, c, weights, cells = self._attend(x, state, mask)
         every = torch.cat([s, c, x], 2)
         assert self.readout is not None
-        features = drop(self.readout(every).tanh(), self.dropout, self.training)
+        features = drop(linear(self.readout, every).tanh(), self.dropout, self.training)
         gate = None if self.gate is None else self.gate(every)
         return Wrote(features, weights, gate), {"cells": cells, "source": state["source"]}
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
+from foresay.kernels.thin import linear
 
 Kind = Literal["additive", "dot", "bilinear"]
 
@@ -37,12 +38,12 @@ class Scorer(nn.Module):
         self.weigh = nn.Linear(state, 1, bias=False) if kind == "additive" else None
 
     def keys(self, annotations: Tensor) -> Tensor:
-        return annotations if self.source is None else self.source(annotations)
+        return annotations if self.source is None else linear(self.source, annotations)
 
     def forward(self, s: Tensor, keys: Tensor) -> Tensor:
         if self.state is None or self.weigh is None:
             return torch.bmm(keys, s[:, :, None])[:, :, 0]
-        return self.weigh((self.state(s)[:, None] + keys).tanh())[:, :, 0]
+        return self.weigh((linear(self.state, s)[:, None] + keys).tanh())[:, :, 0]
 
 
 def weigh(scores: Tensor, seen: Tensor) -> Tensor:
