@@ -11,9 +11,11 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
+from foresay.kernels.dropout import dropout
+
 
 def drop(x: Tensor, share: float, training: bool, *, locked: bool = False) -> Tensor:
     """Dropout while training, nothing otherwise."""
     if not locked or not training or share == 0.0:
-        return F.dropout(x, share, training)
+        return dropout(x, share, training)
     return x * F.dropout(x.new_ones(len(x), 1, x.shape[2]), share)

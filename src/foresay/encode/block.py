@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.attention import Attention, Heads, Seen
+from foresay.kernels.dropout import dropout
 from foresay.kernels.gelu import gelu_tanh
 from foresay.kernels.thin import linear
 from foresay.parts import Size
@@ -133,7 +134,7 @@ class Block(nn.Module):
 
     def add(self, x: Tensor, norm: nn.Module, found: Tensor) -> Tensor:
         """Around a shortcut."""
-        x = x + F.dropout(found, self.dropout, self.training) if self.dropout and self.training else x + found
+        x = x + dropout(found, self.dropout, self.training) if self.dropout and self.training else x + found
         return x if self.pre else norm(x)
 
     def finish(self, x: Tensor, memory: Memory | None = None) -> Tensor:

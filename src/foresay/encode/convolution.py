@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from foresay.encode.encoder import Encoder, State, advance
 from foresay.errors import UserError
+from foresay.kernels.dropout import dropout
 from foresay.kernels.thin import product
 from foresay.parts import Share, part
 
@@ -68,7 +69,7 @@ class Convolution(Encoder):
             [width * count for width, count in self.kernels], 2
         )
         found = [self._added(one, w, n, document) for one, (w, n) in zip(shares, self.kernels, strict=True)]
-        y = F.dropout((torch.cat(found, 2) + self.bias).relu(), self.dropout, self.training)
+        y = dropout((torch.cat(found, 2) + self.bias).relu(), self.dropout, self.training)
         if mask is not None:
             y = y.masked_fill(~mask[..., None], 0)
         position = torch.zeros(len(x), dtype=torch.long, device=x.device)

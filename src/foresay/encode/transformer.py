@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.embed.positions import Positions
@@ -27,6 +26,7 @@ from foresay.encode.block import Block, Form, Memory
 from foresay.encode.encoder import Encoder, State, with_rest
 from foresay.kernels import blocks
 from foresay.kernels.attend import Slots, attend
+from foresay.kernels.dropout import dropout
 from foresay.kernels.product import half_on_gpu
 from foresay.parts import Share, Size, anew, part
 
@@ -142,7 +142,7 @@ class Transformer(Encoder):
         memories = memory or [None] * len(self.blocks)
         position, begun = cache.places(x.shape[1], mask, before, starts)
         alike = slice(1 if state is None and mask is None and starts is None else None)  # all rows have the same places
-        x = F.dropout(self.widen(x) + self.positions((position - begun)[alike]), self.dropout, self.training)
+        x = dropout(self.widen(x) + self.positions((position - begun)[alike]), self.dropout, self.training)
         dtype = half_on_gpu(x)
         x = x if dtype is None else x.to(dtype)
         if roomy:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.encoder import Encoder, State, advance
+from foresay.kernels.dropout import dropout
 from foresay.kernels.thin import linear
 from foresay.parts import Share, Size, part
 
@@ -81,7 +81,7 @@ class Window(Encoder):
         h = h.flatten(2)
         outputs = []
         for layer in self.dense:
-            h = F.dropout(linear(layer, h).tanh(), self.dropout, self.training)
+            h = dropout(linear(layer, h).tanh(), self.dropout, self.training)
             outputs.append(h)
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]

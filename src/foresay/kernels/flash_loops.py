@@ -18,13 +18,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 
 from foresay.kernels.blocks_loops import reals
+from foresay.kernels.dropout_loops import drop, key_of
 from foresay.kernels.thin_loops import LOOSE, number_of_threads, own_number
 from foresay.kernels.word_vectors.vector import (
     BYTES,
@@ -32,8 +32,6 @@ from foresay.kernels.word_vectors.vector import (
     LOG2E,
     REAL,
     REALS,
-    WHOLE,
-    WHOLES,
     WORD,
     Writer,
     every,
@@ -47,7 +45,6 @@ BATCH, HEADS, STEPS, WIDTH, CAUSAL, BACK, DROP, SEED, SCALE, LSE, SCRATCH, ROOM 
 Q, K, V, MIXED, DO, DQ, DK, DV = range(12, 44, 4)
 TABLE = 44
 UNSEEN = -1e30
-GOLDEN = 0x9E3779B9
 
 
 def _piece(vectors: int) -> Any:
@@ -117,51 +114,6 @@ def soften(context: Any, row: Any, vectors: Any, factor: Any, shift: Any) -> Any
         return write.call("llvm.vector.reduce.fadd.v16f32", REAL, REAL(0.0), builder.load(total))
 
     return types.float32(types.int64, types.int64, types.float32, types.float32), generate
-
-
-def _hashed(write: Writer, x: Any) -> Any:
-    """Whole numbers of 32 bits, well mixed (Wellons' lowbias32)."""
-    builder = write.builder
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = builder.xor(x, builder.lshr(x, ir.Constant(WHOLES, [shift] * LANES)))
-        x = builder.mul(x, ir.Constant(WHOLES, [factor] * LANES))
-    return builder.xor(x, builder.lshr(x, ir.Constant(WHOLES, [16] * LANES)))
-
-
-@written
-def drop(context: Any, row: Any, vectors: Any, key: Any, share: Any, factor: Any) -> Any:
-    """x becomes factor x, or 0 where the hash of its column and the row's key is below the share of 2 ** 32."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        write = Writer(builder)
-        key, share = (_spread(write, builder.trunc(one, WHOLE)) for one in given[2:4])
-        factor, first = write.splat(given[4]), ir.Constant(WHOLES, list(range(LANES)))
-        with cgutils.for_range(builder, given[1]) as loop:
-            at = write.add(given[0], builder.mul(loop.index, WORD(BYTES)))
-            begin = builder.trunc(builder.mul(loop.index, WORD(LANES)), WHOLE)
-            column = builder.add(_spread(write, begin), first)
-            mixed = _hashed(write, builder.add(builder.mul(column, ir.Constant(WHOLES, [GOLDEN] * LANES)), key))
-            kept = builder.icmp_unsigned(">=", mixed, share)
-            write.store(builder.select(kept, builder.fmul(factor, write.load(at)), every(0.0)), at)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 4, types.float32), generate
-
-
-def _spread(write: Writer, number: Any) -> Any:
-    """A whole number in every lane."""
-    empty = ir.Constant(WHOLES, ir.Undefined)
-    one = write.builder.insert_element(empty, number, WHOLE(0))
-    return write.builder.shuffle_vector(one, empty, ir.Constant(WHOLES, [0] * LANES))
-
-
-@njit(nogil=True, cache=True)
-def key_of(seed, row):
-    """Of a row, counted through all heads (splitmix64)."""
-    x = np.uint64(seed) + np.uint64(row) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((x ^ (x >> np.uint64(31))) & np.uint64(0xFFFFFFFF))
 
 
 @written
@@ -237,7 +189,7 @@ def forwards(given, b, n, scale, spread, room):
             lse[i + r], multiply_by[r] = scale * high + np.log(total), np.float32(1.0) / total
             if given[DROP]:
                 key = key_of(given[SEED], (b * given[HEADS] + n) * steps + i + r)
-                drop(s + r * wide, columns // LANES, key, given[DROP], spread)
+                drop(s + r * wide, s + r * wide, columns // LANES, key, given[DROP], spread)
         multiply(s, wide, 4, v, v_row, o + i * o_row, o_row, width, columns)
         for r in range(ROWS):
             row = carray(reals(o + (i + r) * o_row), (width,))
@@ -281,10 +233,10 @@ def backwards(given, b, n, scale, spread, room):
             less = product_of(carray(reals(o + t * o_row), (width,)), carray(reals(do + t * do_row), (width,)))
             key = key_of(given[SEED], (b * given[HEADS] + n) * steps + t)
             if given[DROP]:
-                drop(change + r * wide, columns // LANES, key, given[DROP], spread)
+                drop(change + r * wide, change + r * wide, columns // LANES, key, given[DROP], spread)
             weigh(change + r * wide, own + r * wide, columns // LANES, less, scale)
             if given[DROP]:
-                drop(own + r * wide, columns // LANES, key, given[DROP], spread)
+                drop(own + r * wide, own + r * wide, columns // LANES, key, given[DROP], spread)
         multiply(change, wide, 4, k, k_row, dq + i * dq_row, dq_row, width, columns)
     for j in range(0, steps, ROWS):  # keys: seen by rows from j on; of the first of them what is unseen is 0
         i = j if causal else 0

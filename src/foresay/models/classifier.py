@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.data.batch import Batch
@@ -29,6 +28,7 @@ from foresay.embed.embedding import Embedding
 from foresay.encode.encoder import Encoder, State
 from foresay.encode.pool import Pool
 from foresay.errors import UserError
+from foresay.kernels.dropout import dropout
 from foresay.models.agreement import apart, apart_each, twice
 from foresay.models.labelling import Labelling, Weights
 from foresay.parts import Amount, Share, part
@@ -127,6 +127,6 @@ class Classifier(Labelling):
         y = x if self.encoder is None else self.encoder(x, mask)[0]
         y = torch.cat([y, *beside], 2) if beside else y
         if self.pool.over == "features":
-            return self.classes(F.dropout(self.pool(y, mask), self.dropout, self.training))
-        z = self.classes(F.dropout(y, self.dropout, self.training))
+            return self.classes(dropout(self.pool(y, mask), self.dropout, self.training))
+        z = self.classes(dropout(y, self.dropout, self.training))
         return self.pool(z if self.labels.several else z.log_softmax(2), mask)

@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.data.batch import Batch
 from foresay.embed.embedding import Embedding
 from foresay.encode.encoder import Encoder
+from foresay.kernels.dropout import dropout
 from foresay.models.tagging import Tagging
 from foresay.output.crf import CRF, Apart
 from foresay.output.rows import full
@@ -69,4 +69,4 @@ class Tagger(Tagging):
         y, _ = self.encoder(self.embedding(batch), batch.mask)
         if self.beside is not None:
             y = torch.cat([y, self.beside(batch)], 2)
-        return full(self.head(F.dropout(y, self.dropout, self.training)))
+        return full(self.head(dropout(y, self.dropout, self.training)))
