@@ -17,6 +17,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # The way the data goes: a folder imports only from those before it (and from itself).
 ORDER = [
     "errors",
+    "waiting",
     "extras",
     "own",
     "parts",

@@ -77,7 +77,7 @@ class _Package(types.ModuleType):
 
     @property
     def train(self) -> Any:
-        return importlib.import_module(_HOMES["train"]).train
+        return _loaded("train")
 
     @train.setter
     def train(self, _folder: types.ModuleType) -> None:
@@ -89,5 +89,16 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return _loaded(name)
     raise AttributeError(f"module 'foresay' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *globals()})
+
+
+def _loaded(name: str) -> Any:
+    from foresay.waiting import wait_briefly
+
+    wait_briefly()
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -12,6 +12,7 @@ import typer
 from foresay import __version__
 from foresay.cli.app import app, say, show
 from foresay.errors import UserError
+from foresay.waiting import wait_briefly
 
 
 @app.callback(invoke_without_command=True)
@@ -24,6 +25,7 @@ def _options(version: Annotated[bool, typer.Option("--version", help="Show the v
 def main() -> NoReturn:
     """Runs the command line; mistakes give one line and code 2, signals 130 and 143."""
     signal.signal(signal.SIGTERM, _terminated)
+    wait_briefly()
     try:
         code = app(prog_name="foresay", standalone_mode=False) or 0
         if code == 130:  # how typer ends at Ctrl-C
