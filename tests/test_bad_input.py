@@ -120,7 +120,11 @@ SETTINGS = [
     ),
     ("train.clip={first: 9.0}", "first=9.0, fall=0; allowed: both", ""),
     ("seed=-1", "seed=-1; allowed: an integer >= 0", ""),
-    ("encoder.bidirectional=true", "encoder sees both sides and would see the answer", "encoder.bidirectional=false"),
+    (
+        "encoder.bidirectional=true",
+        "encoder sees what comes after and would see the answer",
+        "encoder.bidirectional=false",
+    ),
     (
         "encoder.initial={state: condition, condition: 3}",
         "initial.state=condition computes the first state from a vector for each row, and a text has none",

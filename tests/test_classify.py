@@ -67,6 +67,20 @@ def test_it_learns_and_answers(trained: Path) -> None:
         run.predict(5)
 
 
+def test_the_card_is_of_the_model_that_is_kept() -> None:
+    """Calibration comes last: what was measured before it is no longer true."""
+    chance = random.Random(5)
+    table = wrote(
+        "noisy.csv", 200, 4, lambda words: "good" if chance.random() < (0.8 if "fine" in words else 0.2) else "bad"
+    )
+    run = start.train(TINY | {"data": {"kind": "labels", "train": table}}, out="noisy", device="cpu", watch=Watch())
+    kept = json.loads(Path("noisy/results.json").read_text())["valid"]
+    assert (
+        kept["temperature"] == pytest.approx(float(run.model.get_buffer("temperature"))) and kept["temperature"] != 1.0
+    )
+    assert kept["loss"] == pytest.approx(run_of(Path("noisy")).evaluate().loss)
+
+
 def test_it_is_measured(trained: Path) -> None:
     run = run_of(trained)
     found = run.evaluate(split="test")

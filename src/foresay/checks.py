@@ -62,11 +62,12 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             forget_vectors(model)  # they are of a vocabulary that is not known yet
             model.build(len(SPECIALS) + 1)
     for name in ("encoder", "writer"):
-        longest, needed = getattr(getattr(recipe.task, name, None), "longest", None), batches.longest
+        reads, needed = getattr(recipe.task, name, None), batches.longest
+        longest, positions = getattr(reads, "longest", None), f"{name}.{getattr(reads, 'within', '')}positions"
         if longest is not None and (needed is None or needed > longest):
             raise UserError(
-                f"{name}.positions=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
-                f"{needed or 'any'}; set {name}.positions=sinusoidal or {name}.positions.longest"
+                f"{positions}=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
+                f"{needed or 'any'}; set {positions}=sinusoidal or {positions}.longest"
             )
     return recipe
 

@@ -51,6 +51,7 @@ from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
 
+FEW_STEPS = 200  # in which a model may well not have begun to learn
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]
 
@@ -186,6 +187,8 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     facts = _learn(trainer, begun, there)
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
         watch.note(calibrate(model, recipe.train.batches, prepared.valid))
+        measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
+        facts["valid"] = measured.as_dict()  # of the model as it is kept
     _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
 
 
@@ -330,7 +333,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
         "device": str(model.device),
         **({} if prepared.tags is None else {"tags": len(prepared.tags)}),
     }
-    _warn(results, watch)
+    _warn(results, watch, recipe.train.optimizer.schedule.warmup)
     write_results(folder, results)
     write_card(folder, recipe, results)
     write_curve(folder)
@@ -338,7 +341,16 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     folders.write_model(folder, model.tensors(), task, vocabulary, prepared.folder.name)
 
 
-def _warn(results: dict[str, Any], watch: Watch) -> None:
+def _how_to_learn(steps: int | None, warmup: int) -> str:
+    """What to do where nothing was learnt, in so many steps or by counting."""
+    if steps is None:
+        return "lower the order, give more text, or use another smoothing"
+    if steps <= warmup:
+        return f"its {steps} steps were all of warm-up: raise train.steps beyond {warmup}"
+    return f"raise train.steps ({steps} are few)" if steps < FEW_STEPS else "lower train.lr"
+
+
+def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
     """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
     valid = results["valid"]
     if valid is None:
@@ -357,8 +369,7 @@ def _warn(results: dict[str, Any], watch: Watch) -> None:
             "smoothing other than none gives them some"
         )
     elif not valid["loss"] < guessing:
-        counted = "steps" not in results
-        remedy = "lower the order, give more text, or use another smoothing" if counted else "lower train.lr"
+        remedy = _how_to_learn(results.get("steps"), warmup)
         watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
     if valid["unknown"] > 0.005:
         watch.note(

@@ -90,7 +90,9 @@ def test_packed_documents_are_worth_what_they_are_alone(encoder):
 def test_bidirectional_encoders_are_refused():
     both = {"kind": "recurrent", "size": 8, "bidirectional": True}
     for encoder in (both, {"kind": "stack", "layers": [LSTM, both]}, Recurrent(size=8, bidirectional=True)):
-        with pytest.raises(UserError, match=r"encoder sees both sides and would see the answer .* allowed: a causal"):
+        with pytest.raises(
+            UserError, match=r"encoder sees what comes after and would see the answer .* allowed: a causal"
+        ):
             build(encoder)
 
 

@@ -117,6 +117,8 @@ def test_packed_documents_are_independent(kind):
     [
         ({"encoder": "transformer"}, "predicts from both sides; set encoder.causal=false"),
         ({"encoder": "recurrent"}, "encoder.bidirectional=true for a recurrent one"),
+        ({"encoder": {"kind": "shrunk", "by": 2}}, "both sides; set encoder.encoder.causal=false for a transformer"),
+        ({"encoder": {"kind": "stack", "layers": ["recurrent", "shrunk"]}}, "sees only what came before"),
         ({"masking": {"masked": 0.8, "replaced": 0.3}}, "sum to more than 1; lower one of them"),
         ({"masking": {"share": 0.0}}, "masking.share=0.0; allowed: a number > 0 and < 1"),
     ],
@@ -124,6 +126,15 @@ def test_packed_documents_are_independent(kind):
 def test_refusals(settings, message):
     with pytest.raises(UserError, match=message):
         parts.make("task", {"kind": "masked-lm", **settings})
+
+
+@pytest.mark.parametrize(
+    "inner", [{"kind": "transformer", "causal": False}, {"kind": "recurrent", "bidirectional": True}]
+)
+def test_a_shrunk_encoder_that_sees_both_sides_fits(inner):
+    shrunk = {"kind": "shrunk", "encoder": inner}
+    for encoder in (shrunk, {"kind": "stack", "layers": ["recurrent", shrunk]}):
+        assert parts.make("task", {"kind": "masked-lm", "encoder": encoder}).encoder.sees_both_sides
 
 
 def test_default_encoder_is_completed():

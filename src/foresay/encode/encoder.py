@@ -28,6 +28,7 @@ class Encoder(Part, nn.Module):
     halves = False  # True: half of its features read forwards, half backwards
     grows = False  # True: the state grows with every step, as a cache without a window does
     longest: int | None = None  # the most steps it has positions for; None: any number
+    within = ""  # where the settings of an encoder inside it stand, which reads for it
     width: int  # H, known after build
     _shapes: Shapes | None = None  # of a state, worked out when the first one is admitted
 
@@ -54,6 +55,20 @@ class Encoder(Part, nn.Module):
     ) -> list[Tensor]:
         """Every layer's output, lowest first; the last one is what `forward` returns."""
         return [self.forward(x, mask, state, starts=starts)[0]]
+
+    @property
+    def sees_both_sides(self) -> bool:
+        """Whether every step sees all that is before it and after it."""
+        return not self.causal
+
+    def how_one_way(self) -> str:
+        """What makes it causal."""
+        return "set encoder.bidirectional=false or encoder.causal=true"
+
+    def how_both_ways(self) -> str:
+        """What lets it see both sides."""
+        where = f"encoder.{self.within}"
+        return f"set {where}causal=false for a transformer, {where}bidirectional=true for a recurrent one"
 
     def by_layer(self) -> list[list[nn.Parameter]]:
         """The parameters of each layer, lowest first; those of no layer stand with the lowest."""

@@ -46,6 +46,14 @@ class Shrunk(Encoder):
         self.inner, self.by, self.how = cast("Encoder", anew(encoder)), by, how
         self.longest = None if self.inner.longest is None else self.inner.longest * by
         self.grows, self.halves = self.inner.grows, self.inner.halves
+        self.within = f"encoder.{self.inner.within}"
+
+    @property
+    def sees_both_sides(self) -> bool:
+        return self.inner.sees_both_sides
+
+    def how_one_way(self) -> str:
+        return "use another encoder: in shrunk a step sees the others of its block"
 
     def build(self, in_width: int) -> None:
         self.inner.build(in_width)

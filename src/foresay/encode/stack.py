@@ -27,6 +27,10 @@ class Stack(Encoder):
         self.longest = min((layer.longest for layer in self.parts if layer.longest is not None), default=None)
         self.grows = any(layer.grows for layer in self.parts)
 
+    @property
+    def sees_both_sides(self) -> bool:
+        return any(layer.sees_both_sides for layer in self.parts)
+
     def build(self, in_width: int) -> None:
         for layer in self.parts:
             layer.build(in_width)

@@ -59,8 +59,8 @@ class BiLM(Task):
         embedding.must_not_see_ahead()
         if not encoder.causal:
             raise UserError(
-                "encoder sees both sides and would see the answer; a bilm has one encoder for each way: set "
-                "encoder.bidirectional=false or encoder.causal=true"
+                "encoder sees what comes after and would see the answer; a bilm has one encoder for each way: "
+                + encoder.how_one_way()
             )
         self.embedding, self.encoder, self.output, self.dropout = embedding, encoder, output, dropout
         self.backwards: Encoder = anew(encoder)

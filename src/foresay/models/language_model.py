@@ -57,8 +57,8 @@ class LanguageModel(Task):
         embedding.must_not_see_ahead()
         if not encoder.causal:
             raise UserError(
-                "encoder sees both sides and would see the answer a language model must predict; allowed: a causal "
-                "one: set encoder.bidirectional=false or encoder.causal=true, or task=masked-lm"
+                "encoder sees what comes after and would see the answer a language model must predict; allowed: a "
+                f"causal one: {encoder.how_one_way()}, or task=masked-lm"
             )
         self.embedding, self.encoder, self.output, self.regularise = embedding, encoder, output, regularise
 

@@ -56,10 +56,10 @@ class MaskedLanguageModel(Task):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and isinstance(output, Output)
         masking.check()
-        if encoder.causal:
+        if not encoder.sees_both_sides:
             raise UserError(
                 "encoder sees only what came before, and a masked language model predicts from both sides; "
-                "set encoder.causal=false for a transformer, encoder.bidirectional=true for a recurrent one"
+                + encoder.how_both_ways()
             )
         self.embedding, self.encoder, self.output, self.masking = embedding, encoder, output, masking
         self.wants_symbols = masking.whole_words
