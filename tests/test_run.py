@@ -362,7 +362,7 @@ def test_trace_shows_gates_and_states_of_every_token(run: Run) -> None:
 def test_trace_of_a_model_without_states(trained: Path, tmp_path: Path) -> None:
     data = start.recipes.read(trained / "recipe.yaml")["data"]
     counts = start.train({"task": "ngram", "data": data}, out=tmp_path / "n", device="cpu", watch=Watch())
-    with pytest.raises(UserError, match="task ngram has no gates or states to trace; use a neural model"):
+    with pytest.raises(UserError, match="task ngram has no trace; allowed: a neural model of task language-model"):
         counts.trace("the dog")
 
 

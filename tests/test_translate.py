@@ -462,3 +462,91 @@ def test_lines_that_hold_no_source(cipher, call):
     assert done.code == 2 and "standard input line 2 is empty; give a source on every line" in done.error
     done = call("score", run, "-", given=b"abc\tijk\n\n")
     assert done.code == 2 and "standard input line 2: '' is no pair" in done.error
+
+
+def test_a_header_read_as_a_pair_is_told_of(cipher, tmp_path, monkeypatch):
+    said = noted(monkeypatch)
+    for name, first in (("named.csv", "en,De\n"), ("plain.csv", "abc,ijk\n")):
+        Path(name).write_text(first + "".join(f"{a},{b}\n" for a, b in rows(40, 5)), "utf-8")
+        start.train(
+            TINY | {"data": {"kind": "pairs", "train": name}},
+            ["train.steps=1"],
+            out=tmp_path / f"run-{name}",
+            watch=Watch(),
+        )
+    told = [one for one in said if "is read as a pair" in one]
+    assert len(told) == 1 and "first line of named.csv, 'en' and 'De'," in told[0]
+    assert told[0].endswith("say so: data.columns=[en, De]")
+
+
+def test_held_out_pairs_that_stand_in_train_are_told_of(cipher, tmp_path, monkeypatch):
+    said = noted(monkeypatch)
+    for name, pairs in (("copies.tsv", [("ab", "ij")] * 40), ("own.tsv", list(dict.fromkeys(rows(200, 6))))):
+        data = {"kind": "pairs", "train": table(Path(name), pairs), "share": 0.1}
+        start.train(TINY | {"data": data}, ["train.steps=1"], out=tmp_path / f"run-{name}", watch=Watch())
+    told = [one for one in said if "stand in train too" in one]
+    assert len(told) == 1
+    number, total = told[0].split(" held-out")[0].removeprefix("warning: ").split(" of ")
+    assert number == total and int(total) > 0
+
+
+def test_answers_come_as_they_are_found(run, monkeypatch):
+    """In rounds, in their order, the same as all at once."""
+    from foresay import translate
+
+    sources, seen = [one for one, _ in rows(23, 7)], []
+    expected = run.translate(sources)
+    monkeypatch.setattr(translate, "ROUND", 5)
+    found = run.search(sources, search=Beam(alpha=1.0), on_found=lambda best: seen.append(best[0].text))
+    assert seen == [best[0].text for best in found] == expected
+
+
+def test_what_has_not_ended_is_shown_without_an_end(run, monkeypatch):
+    from foresay import translate
+
+    monkeypatch.setattr(translate, "LOOKED", 2)
+    with pytest.warns(UserWarning, match="has not ended after 2 tokens, and is shown up to there"):
+        found = run.align("abcde")
+    assert found.target == ["i", "j"] and len(found.weights) == 2
+
+
+def test_a_beam_of_none_is_greedy(cipher, call, run):
+    greedy = run.generate("abcd")[0]
+    found = json.loads(call("generate", cipher / "run", "abcd", "--beam", 0, "--json").out)
+    assert found == [{"prompt": "abcd", "text": greedy}]
+
+
+def test_fewer_than_asked_for_are_told_of(cipher, call):
+    called = call("generate", cipher / "run", "abcd", "--beam", 1, "--number", 3, "--length", 2)
+    assert "--number 3: for 1 of 1 fewer were found; a wider --beam finds more" in called.error
+    assert all(len(line.split("\t")) == 2 for line in called.out.splitlines())
+
+
+def test_a_run_that_writes_from_sources_neither_fuses_nor_rescores(cipher, call):
+    folder = cipher / "run"
+    assert call.refused("generate", folder, "abc", "--fuse", f"{folder}=0.3").endswith(
+        "writes from a source, and nothing can be fused with it; use a language model"
+    )
+    Path("n-best.tsv").write_text("1\t0.5\tabc\n")
+    assert "rescoring needs P of a text; use a language model" in call.refused("rescore", folder, "n-best.tsv")
+
+
+def test_scores_of_pairs_name_both_sides(cipher, call):
+    pair = json.loads(call("score", cipher / "run", "ab\tij", "--json").out)
+    assert (pair["source"], pair["text"]) == ("ab", "ij")
+    Path("empty").write_text("")
+    assert call.refused("score", cipher / "run", "empty") == (
+        "empty has no line; give a text, a file of lines, or - for a pipe"
+    )
+    assert "is no pair" in call.refused("score", cipher / "run", "ab\tij\tkl")
+
+
+def test_targets_too_long_for_the_positions(cipher, tmp_path):
+    data = {"kind": "pairs", "train": str(cipher / "train.tsv"), "valid": str(cipher / "valid.tsv")}
+    writer = {"kind": "transformer", "size": 16, "layers": 1, "heads": 2, "positions": {"kind": "learnt", "longest": 7}}
+    words = ["train.steps=1", "train.batches.longest=7"]
+    found = start.train(TINY | {"data": data, "writer": writer}, words, out=tmp_path / "r", watch=Watch())
+    assert isinstance(found, PairRun) and len(found.log_probs("ab", "ijklmn")[1]) == 7
+    for ask in (found.log_probs, found.align):
+        with pytest.raises(UserError, match=r"the target 'ijklmno' has 8 tokens, <stop> among them; .* ends at 7"):
+            ask("ab", "ijklmno")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from foresay.data.tag_set import open_tags
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected
 from foresay.decode.sample import Decoder
-from foresay.decode.search import Search
+from foresay.decode.search import Found, Search
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State
@@ -47,7 +47,11 @@ class PairRun(Translating, Run):
         """-log P(target | source) of each (source, target), and of each token of the target."""
         pairs = [texts] if isinstance(texts, tuple) else list(texts) if isinstance(texts, Sequence) else [texts]
         if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
-            raise UserError("texts; allowed: pairs, (source, target), as this run writes a target from a source")
+            given = next(pair for pair in pairs if not isinstance(pair, (tuple, list)) or len(pair) != 2)
+            raise UserError(
+                f"texts has {str(given)[:60]!r}; allowed: pairs, (source, target), as this run writes a target from a "
+                "source"
+            )
         return [Scored(target, *self.log_probs(source, target)) for source, target in pairs]
 
     def generate(
@@ -78,13 +82,18 @@ class PairRun(Translating, Run):
         required: Sequence[str] = (),
         fuse: Sequence[tuple[Run, float]] = (),
         trail: Trail | None = None,
+        on_found: Callable[[list[Written]], None] | None = None,
     ) -> list[list[Written]]:
-        """The best texts for each source, best first; settings as of any run."""
+        """The best texts for each source, best first; settings as of any run. `on_found` has them as they come."""
         never = [self._token(one, "banned") for one in texts_of(banned, "banned")]
         wanted = {one: self._token(one, "required") for one in texts_of(required, "required")}
         both = [one for one, token in wanted.items() if token in never]
         if both:
             raise UserError(f"{both[0]!r} is banned and required; leave it out of one of the two")
+
+        def written(best: list[Found]) -> list[Written]:
+            return [Written(self.tokens.decode(one.ids), self.tokens.pieces(one.ids), one) for one in best]
+
         found = self.find(
             texts_of(prompts, "prompts"),
             length=length,
@@ -94,10 +103,9 @@ class PairRun(Translating, Run):
             required=list(wanted.values()),
             beside=[(self._beside(other), weight) for other, weight in fuse],
             trail=trail,
+            on_found=None if on_found is None else lambda best: on_found(written(best)),
         )
-        return [
-            [Written(self.tokens.decode(one.ids), self.tokens.pieces(one.ids), one) for one in best] for best in found
-        ]
+        return [written(best) for best in found]
 
     def step(self, text: str, state: State | None = None) -> tuple[Tensor, State]:
         raise UserError("this run writes from a source; use run.search(source), or run.model.begin(1, ids) and step")

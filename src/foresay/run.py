@@ -234,6 +234,10 @@ class Run(Measuring):
     def _beside(self, other: Run) -> Task:
         """The model of another run, if it reads the same symbols."""
         other._must_be_sequence()
+        if other.model.conditional:
+            raise UserError(
+                f"{other.folder} writes from a source, and nothing can be fused with it; use a language model"
+            )
         mine, theirs = (run.tokens.pieces(range(len(run.tokens))) for run in (self, other))
         if mine != theirs:
             raise UserError(
@@ -289,7 +293,8 @@ class Run(Measuring):
         """
         if not isinstance(self.model, LanguageModel):
             raise UserError(
-                f"task {getattr(self.model, 'part_name', '')} has no gates or states to trace; use a neural model"
+                f"task {getattr(self.model, 'part_name', '')} has no trace; allowed: a neural model of task "
+                "language-model"
             )
         self.model.eval()
         ids = self.tokens.encode(fits(str, text, "text")).tolist()

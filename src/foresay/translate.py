@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -46,10 +46,8 @@ from foresay.train.evaluate import Measured, evaluate
 from foresay.train.overlap import Overlap, overlap
 from foresay.train.resume import own_text
 
-if TYPE_CHECKING:
-    pass
-
 ROWS = 64  # sources searched at a time, at the most
+ROUND = 512  # sources after which those that are done are told of
 SPAN = 16  # tokens that their lengths may differ by
 LOOKED = 63  # tokens that are written to be looked at; a picture has room for these and <stop>
 Length = Annotated[int, Gt(0), Le(10_000_000)]
@@ -148,6 +146,16 @@ class Translating(Measuring):
                 stacklevel=4,
             )
 
+    def _target(self, text: str) -> list[int]:
+        """A target's tokens and <stop>, as many as the writer has positions for."""
+        ids, longest = [*self.tokens.encode(text).tolist(), STOP], self._task.writer.longest
+        if longest is not None and len(ids) > longest:
+            raise UserError(
+                f"the target {text[:60]!r} has {len(ids)} tokens, <stop> among them; writer.positions=learnt ends at "
+                f"{longest}: shorten it, or train with more"
+            )
+        return ids
+
     def _together(self, condition: Tensor) -> Iterator[tuple[list[int], Tensor, int]]:
         """Sources of like size: their places, themselves, and a size that they have in common."""
         sizes = (condition != PAD).sum(1).tolist()
@@ -194,20 +202,30 @@ class Translating(Measuring):
         required: Sequence[int] = (),
         beside: Sequence[tuple[Any, float]] = (),
         trail: Trail | None = None,
+        on_found: Callable[[list[Found]], None] | None = None,
     ) -> list[list[Found]]:
-        """The best targets of each source, best first; sources of like length are searched together."""
+        """The best targets of each source, best first; sources of like length are searched together.
+
+        `on_found` is called with those of each source, in their order, as soon as all before them are found.
+        """
         how = Beam(alpha=1.0) if search is None else parts.make("search", search)
         if trail is not None and not isinstance(how, Beam):
             raise UserError("a trail is of a beam search; leave it out, or search with Beam")
         self._check_room(length)
-        found: dict[int, list[Found]] = {}
-        for rows, own, size in self._together(self.conditions(sources)):
-            model: Any = Given(self._task, own)
-            model = Fused(model, beside) if beside else model
-            limits = Limits(self._length(size, length), fits(Count, least, "least"), tuple(banned), tuple(required))
-            more = {"trail": trail} if trail is not None and rows[0] == 0 else {}
-            found |= zip(rows, how.find(model, [[]] * len(rows), limits, **more), strict=True)
-        return [found[row] for row in range(len(sources))]
+        found: list[list[Found]] = []
+        for some in self.conditions(sources).split(ROUND):
+            round_: dict[int, list[Found]] = {}
+            for rows, own, size in self._together(some):
+                model: Any = Given(self._task, own)
+                model = Fused(model, beside) if beside else model
+                limits = Limits(self._length(size, length), fits(Count, least, "least"), tuple(banned), tuple(required))
+                more = {"trail": trail} if trail is not None and not found and rows[0] == 0 else {}
+                round_ |= zip(rows, how.find(model, [[]] * len(rows), limits, **more), strict=True)
+            found += [round_[row] for row in range(len(some))]
+            if on_found is not None:
+                for best in found[-len(some) :]:
+                    on_found(best)
+        return found
 
     def translate(
         self, sources: str | Sequence[str], *, search: Search | None = None, length: int | None = None
@@ -222,10 +240,11 @@ class Translating(Measuring):
         source, target = fits(str, source, "source"), fits(str, target, "target")
         if not target.strip():
             raise UserError(f"the target of {source[:60]!r} is empty; give a text")
-        ids = [*self.tokens.encode(target).tolist(), STOP]
+        ids = self._target(target)
         given = torch.tensor([ids], dtype=torch.long, device=self.model.device)
-        found, _ = self._task.score(given, None, self.conditions([source]))
-        return self.tokens.pieces(ids), found[0].tolist()
+        found, state = self._task.score(given[:, :-1], None, self.conditions([source]))
+        last = self._task.next_log_prob(given[:, -1:], state)
+        return self.tokens.pieces(ids), [*found[0].tolist(), last.item()]
 
     @torch.inference_mode()
     def align(self, source: str, target: str | None = None) -> Aligned:
@@ -233,12 +252,18 @@ class Translating(Measuring):
         condition = self.conditions([fits(str, source, "source")])
         if target is not None and not fits(str, target, "target").strip():
             raise UserError("target is empty; give a text, or leave it out for what the model writes")
-        most = min(self._length(condition.shape[1], None), LOOKED)
-        ids = self.find([source], length=most)[0][0].ids if target is None else self.tokens.encode(target).tolist()
-        ids = [*ids, STOP]
+        ids = self._written(source, condition.shape[1]) if target is None else self._target(target)
         weights = self._task.align(condition, torch.tensor([ids], dtype=torch.long, device=condition.device))[0]
         pieces = self.source_tokens.pieces(condition[0].tolist())
         return Aligned(pieces, self.tokens.pieces(ids), weights.tolist())
+
+    def _written(self, source: str, size: int) -> list[int]:
+        """What the model writes, as far as a picture has room, and <stop> where it has come to its end."""
+        most = min(self._length(size, None), LOOKED)
+        best = self.find([source], length=most)[0][0]
+        if not best.finished:
+            warnings.warn(f"what is written has not ended after {most} tokens, and is shown up to there", stacklevel=3)
+        return [*best.ids, *([STOP] if best.finished else [])]
 
     def _limited(self, shards: PairShards, limit: int | None) -> tuple[Shards, int | None]:
         """The first so many pairs, whole."""

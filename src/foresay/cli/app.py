@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+PSEUDO = "pseudo: the sum of -log P of each token given all others, for the model sees both sides"
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, as `foresay train` writes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda; by default the GPU when there is one.")]

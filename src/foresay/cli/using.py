@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import (
+    PSEUDO,
     Device,
     Encoding,
     Force,
@@ -177,7 +178,7 @@ def show_measured(measured: Measured) -> None:
         f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}{hidden}",
     }
     if measured.unknown:
-        lines["  of known tokens"] = f"{about['perplexity_of_known']:.3f}"
+        lines["perplexity of known"] = f"{about['perplexity_of_known']:.3f}"
     lines["tokens"] = f"{measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %"
     if measured.impossible:
         lines["impossible"] = f"{measured.impossible:,} tokens have probability 0; a smoothing gives them some"
@@ -200,22 +201,26 @@ def score(
     """-log P (nats) of each sentence, one a line, and of each token with --tokens; of pairs, SOURCE tab TARGET."""
     loaded = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
-        say("pseudo: the sum of -log P of each token given all others, for the model sees both sides")
+        say(PSEUDO)
+    line = None
     for place, line in placed_lines(texts, encoding=encoding or "utf-8"):
+        pair = sides(line, place) if loaded.model.conditional else None
         with told():
-            scored = loaded.score(sides(line, place) if loaded.model.conditional else line)[0]  # pyright: ignore[reportArgumentType]
+            scored = loaded.score(pair or line)[0]  # pyright: ignore[reportArgumentType]
         if as_json:
-            show_json(scored.as_dict(), compact=True)
+            show_json(({"source": pair[0]} if pair else {}) | scored.as_dict(), compact=True)
             continue
         show(f"{scored.nats:.4f}\t{line}")
         for token, log_prob in zip(scored.tokens, scored.log_probs, strict=True) if tokens else ():
             show(f"  {0.0 - log_prob:8.4f}  {_visible(token)}")
+    if line is None:
+        raise UserError(f"{' '.join(texts)} has no line; give a text, a file of lines, or - for a pipe")
 
 
 def sides(line: str, place: str | None = None) -> tuple[str, str]:
     """Source and target of a line, with a tab between them."""
     source, tab, target = line.partition("\t")
-    if not tab or not source.strip() or not target.strip():
+    if not tab or not source.strip() or not target.strip() or "\t" in target:
         where = "" if place is None else f"{place}: "
         raise UserError(
             f"{where}{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
+from foresay.cli.app import PSEUDO, Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
 from foresay.cli.lines import PIPED, Pipe, file_lines, holds, lines_of, placed_lines
 from foresay.errors import UserError
 
 if TYPE_CHECKING:
     from foresay.decode.search import Search
+    from foresay.results import Written
     from foresay.run import Run
 
 LENGTH = 200  # tokens, where nothing says how many
@@ -38,7 +40,7 @@ def generate(
     typical: Annotated[float, typer.Option(help="Only the most typical that hold this mass.")] = 1.0,
     repetition: Annotated[float, typer.Option(help="> 1 makes what was written rarer.")] = 1.0,
     stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
-    beam: Annotated[int, typer.Option(help="Search the likeliest text with so many candidates; 0: do not.")] = 0,
+    beam: Annotated[int | None, typer.Option(help="Search with so many candidates; 0: none; from a source 5.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Beam: log P / length ** alpha; 0, from a source 1.")] = None,
     until: Annotated[
         str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
@@ -62,10 +64,10 @@ def generate(
     """Write on from a prompt, or from a source, by sampling, greedily, or by beam search."""
     filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
     loaded = load_run(run, device, trust)
-    searches = loaded.model.conditional and not beam and temperature is None and filters == PLAIN
-    beam, beside = (5, "beam search, as sources get") if searches else (beam, f"--beam {beam}")
+    plain = loaded.model.conditional and temperature is None and filters == PLAIN
+    beam, beside = (5, "beam search, as sources get") if plain and beam is None else (beam or 0, f"--beam {beam}")
     alpha = 1.0 if alpha is None and beam and loaded.model.conditional else alpha
-    temperature = 1.0 if temperature is None else temperature
+    temperature = temperature if temperature is not None else 0.0 if plain and not beam else 1.0
     how = {"alpha": alpha, "groups": groups, "until": until, "diversity": diversity}
     given = how | {"groups": groups != 1, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
     drawn = {name.replace("_", "-"): value != PLAIN[name] for name, value in filters.items()}
@@ -192,21 +194,39 @@ def search_and_show(
     from foresay.study import search_tree
     from foresay.train.aside import write_file
 
-    trail = None if tree is None else Trail()
+    trail, number = None if tree is None else Trail(), getattr(search, "best", 1)
+    each: Any = {"on_found": Shown(number, len(texts))} if run.model.conditional and not as_json else {}
     with told():
-        found = run.search(texts, search=search, fuse=others, trail=trail, **limits)  # pyright: ignore[reportArgumentType]
+        found = run.search(texts, search=search, fuse=others, trail=trail, **each, **limits)  # pyright: ignore[reportArgumentType]
     if tree is not None and trail is not None:
         longest = limits.get("length") or len(trail.steps) + 1
         drawn = search_tree.draw(trail, found[0][0].found, run.tokens.pieces, texts[0], search, longest)  # pyright: ignore[reportArgumentType]
         write_file(tree, drawn.encode())
         say(f"{tree} is written")
+    fewer = sum(len(best) < number for best in found)
+    if fewer:
+        say(f"--number {number}: for {fewer:,} of {len(texts):,} fewer were found; a wider --beam finds more")
     if as_json:
         pairs = [(text, one) for text, best in zip(texts, found, strict=True) for one in best]
         show_json([{"prompt": text, **one.as_dict()} for text, one in pairs])
-        return
-    for best in found:
+    elif not each:
+        for best in found:
+            Shown(number, len(texts))(best)
+
+
+class Shown:
+    """Shows the best of each source as they are found: with their scores where several are asked for."""
+
+    def __init__(self, number: int, total: int):
+        self.number, self.total, self.done = number, total, 0
+
+    def __call__(self, best: list[Written]) -> None:
         for one in best:
-            show(f"{one.found.score:.4f}\t{one.text}" if len(best) > 1 else one.text)
+            show(f"{one.found.score:.4f}\t{one.text}" if self.number > 1 else one.text)
+        self.done += 1
+        if self.total > 1 and sys.stderr.isatty() and not sys.stdout.isatty():
+            end = "\n" if self.done == self.total else "\r"
+            sys.stderr.write(f"{self.done:,} of {self.total:,} sources{end}")
 
 
 @app.command()
@@ -229,7 +249,10 @@ def rescore(
         raise UserError(f"{file} is no file; give lines of id, score and text, or - for a pipe")
     else:
         given = list(read(lines_of(file_lines(file), file), file))
-    lists = rescore(load_run(run, device, trust), given, weight, bonus)
+    loaded = load_run(run, device, trust)
+    if loaded.model.sequence and not loaded.model.causal and not as_json:
+        say(PSEUDO)
+    lists = rescore(loaded, given, weight, bonus)
     shown = [one for own in lists for one in (own[:1] if best else own)]
     if as_json:
         show_json([one.as_dict() for one in shown])

@@ -5,20 +5,25 @@ The vocabulary is learnt from the train part alone: one from both sides, or one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from foresay import parts
 from foresay.data.pair_files import Pair, PairText
 from foresay.data.pairs import Pairs
-from foresay.data.prepare import SOURCE, digest_of
-from foresay.data.row_prepare import Preparing
+from foresay.data.prepare import SOURCE, Prepared, digest_of
+from foresay.data.row_prepare import Kept, Preparing
 from foresay.data.row_shards import RowWriter
 from foresay.data.writer import Again, Progress
 from foresay.text.tokens import UNK, Tokens
 
 FORMAT = 1
+# what people call the two columns of a table of pairs, where they name them
+ROLES = ("source", "target", "src", "tgt", "trg", "input", "output", "question", "answer", "prompt", "response", "word")
+LANGUAGES = ("english", "german", "french", "spanish", "italian", "chinese", "japanese", "russian")
+CODES = ("en", "de", "fr", "es", "it", "zh", "ja", "ru", "nl", "pt", "cs", "pl", "ar")
+HEADERS = frozenset((*ROLES, *LANGUAGES, *CODES, "pronunciation", "phonemes", "text", "summary", "title"))
 LEAST = 0.6  # share of a source's tokens that must have stood in training sources
 ANSWERS = {
     "lines": "two lines or more without a blank line between them",
@@ -66,6 +71,24 @@ class PreparingPairs(Preparing):
         source = self.ids_of(self.source, sources, lines, name, "source")
         target = self.ids_of(self.tokens, targets, lines, name, "target")
         writer.add(lines, target, targets, source=(source, sources))
+
+    def notes(self, prepared: Prepared) -> Iterator[str]:
+        train = self.found["train"]
+        _, source, target = next(iter(train))
+        if self.corpus.read.columns is None and all(side.strip().lower() in HEADERS for side in (source, target)):
+            columns = [target, source] if self.corpus.read.reverse else [source, target]
+            yield (
+                f"warning: the first line of {train.name}, {' and '.join(map(repr, columns))}, is read as a pair; if "
+                f"it names the columns, say so: data.columns=[{', '.join(columns)}]"
+            )
+        if isinstance(train, Kept) and self.corpus.holds_out(self.found):
+            trained = {row[1:] for row in self.rows("train")}
+            held = [row[1:] in trained for row in self.rows("valid")]
+            if any(held):
+                yield (
+                    f"warning: {sum(held):,} of {len(held):,} held-out pairs stand in train too, so what is measured "
+                    "on them is known by heart; leave copies out, or give data.valid"
+                )
 
     def nothing(self, text: PairText) -> str:
         if text.talk is not None and text.has_lines():

@@ -80,6 +80,8 @@ def rescore(run: Any, given: Sequence[Hypothesis], weight: float = 1.0, bonus: f
     for name, number in (("weight", weight), ("bonus", bonus)):
         if not math.isfinite(number):
             raise UserError(f"{name}={number}; allowed: a finite number")
+    if getattr(getattr(run, "model", None), "conditional", False):
+        raise UserError(f"{run.folder} writes from a source, and rescoring needs P of a text; use a language model")
     lists: dict[str, list[Rescored]] = {}
     for one, scored in zip(given, run.score([one.text for one in given]), strict=True):
         log_prob, tokens = -scored.nats, len(scored.log_probs)

@@ -5,6 +5,7 @@ What reads denials and what rewrites is trained for as long as its recipe says, 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def rewrite(folder: Path, show: Callable[[Any], None]) -> Path:
         show(_plain(f"  {source:<{wide}}  {found}"))
     show(f"Exact match: {100 * exact_match(written, targets):.1f} % of {len(written):,} held-out pairs")
     aligned = folder / "alignment.png"
-    alignment.draw(run.align(max(sources[:EXAMPLES], key=len)), aligned)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a text that has not ended
+        alignment.draw(run.align(max(sources[:EXAMPLES], key=len)), aligned)
     return aligned
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from foresay import parts
 from foresay.data.corpus import Corpus
+from foresay.data.pairs import Pairs
 from foresay.data.prepare import Prepared, prepare
 from foresay.study.vocabulary.facts import About, Facts, Symbol, measure
 from foresay.text.bytes import Bytes
@@ -130,3 +131,15 @@ def test_numbers_for_programs():
     assert found["texts"]["train"]["bytes_per_token"] == 2.0 and found["coverage"]["90"] == 3
     assert found["frequent"][0] == {"symbol": "a", "count": 6, "share": 6 / 14} and found["zipf"] is None
     assert "curves" not in found
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_pairs_are_counted_on_both_sides_of_one_vocabulary(own: bool):
+    """By hand: sources ab, c and targets x, yx; with a vocabulary of their own sources are not counted."""
+    Path("p.tsv").write_text("ab\tx\nc\tyx\n", "utf-8")
+    pairs = Pairs("p.tsv", share=0.0, source_tokens=Characters() if own else None)
+    found = measure(prepare(pairs, Characters(), 1), About("p", {"kind": "characters"}))
+    text = found.texts["train"]
+    assert (text.documents, text.tokens, text.characters, text.bytes) == ((2, 3, 3, 3) if own else (2, 6, 6, 6))
+    assert found.symbols == 5 + (2 if own else 5) and found.never == 0
+    assert found.frequent[0] == Symbol("x", 2, 2 / text.tokens)

@@ -203,6 +203,11 @@ class Seq2Seq(Task):
         found = masked(self._log_prob(Wrote(**before), ids, source), mask)
         return found, {"writer": after, "source": source, "last": self._last(wrote, last, mask)}
 
+    def next_log_prob(self, ids: Tensor, state: State) -> Tensor:
+        """log P of the symbols (B, 1) that come next, which are not read: the last one needs no position of its own."""
+        wrote = Wrote(**{name: t[:, None] for name, t in state["last"].items()})
+        return self._log_prob(wrote, ids, state["source"])
+
     @torch.no_grad()
     def align(self, source: Tensor, target: Tensor) -> Tensor:
         """How much each target looked at each place of its source: (B, S), (B, T) -> (B, T, S), 0 where masked.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from foresay.data.pair_shards import PairShards
 from foresay.data.prepare import Prepared
 from foresay.data.shards import Shards
 from foresay.study.vocabulary.counts import Zipf, by_rank, count, covering, text_tokens, zipf
@@ -129,7 +130,8 @@ def measure(
     tell = on_progress or (lambda done: None)
     found = {"train": prepared.train, "valid": prepared.valid, "test": prepared.test}
     shards = {name: part for name, part in found.items() if part is not None}
-    counts = _count_all(shards, tell)
+    sides = {name: _sides(part, prepared) for name, part in shards.items()}
+    counts = _count_all(sides, tell)
     train, order = counts["train"], by_rank(counts["train"])
     tokens, symbols = text_tokens(train), train[len(SPECIALS) :]
     pieces = prepared.tokens.pieces(range(len(prepared.tokens)))
@@ -143,7 +145,7 @@ def measure(
     return Facts(
         about=about,
         symbols=len(train),
-        texts={name: _text(part, counts[name], rare) for name, part in shards.items()},
+        texts={name: _text(own, counts[name], rare) for name, own in sides.items()},
         never=int((symbols == 0).sum()),
         rare=int(rare.sum()),
         alphabet=int(alphabet.sum()),
@@ -159,18 +161,30 @@ def measure(
     )
 
 
-def _count_all(shards: dict[str, Shards], tell: Callable[[float], None]) -> dict[str, np.ndarray]:
-    whole, done, counts = sum(map(len, shards.values())), 0, {}
-    for name, part in shards.items():
-        counts[name] = count(part, lambda share, part=part, done=done: tell((done + share * len(part)) / whole))
-        done += len(part)
+def _sides(part: Shards, prepared: Prepared) -> list[Shards]:
+    """A text; of pairs that have one vocabulary for both sides, both."""
+    if isinstance(part, PairShards) and prepared.source_tokens is None:
+        return [part, part.source]
+    return [part]
+
+
+def _count_all(texts: dict[str, list[Shards]], tell: Callable[[float], None]) -> dict[str, np.ndarray]:
+    whole, done, counts = sum(len(side) for sides in texts.values() for side in sides), 0, {}
+    for name, sides in texts.items():
+        found = []
+        for side in sides:
+            found.append(count(side, lambda share, side=side, done=done: tell((done + share * len(side)) / whole)))
+            done += len(side)
+        counts[name] = np.sum(found, 0)
     return counts
 
 
-def _text(shards: Shards, counts: np.ndarray, rare: np.ndarray) -> Text:
+def _text(sides: list[Shards], counts: np.ndarray, rare: np.ndarray) -> Text:
     tokens = text_tokens(counts)
     unknown, seldom = int(counts[UNK]) / max(tokens, 1), int(counts[rare].sum()) / max(tokens, 1)
-    return Text(shards.documents, tokens, shards.bytes, shards.characters, unknown, seldom)
+    ends = sum(side.documents for side in sides) if isinstance(sides[0], PairShards) else 0  # line ends are no symbols
+    size, characters = (sum(getattr(side, unit) for side in sides) - ends for unit in ("bytes", "characters"))
+    return Text(sides[0].documents, tokens, size, characters, unknown, seldom)
 
 
 def _curves(counts: dict[str, np.ndarray], order: np.ndarray, pieces: list[str]) -> Curves:

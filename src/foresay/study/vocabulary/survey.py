@@ -54,6 +54,8 @@ def vocabulary(
             prepared = ready(source, words, on_progress=lambda stage, done: tell(done, stage))
         for note in prepared.notes:
             watch.note(note)
+        if prepared.source_tokens is not None:
+            watch.note(f"of the targets; the sources have {len(prepared.source_tokens):,} symbols of their own")
         with watch.stage("counting symbols") as tell:
             facts = measure(prepared, _about(source, words, prepared), top, tell)
     finally:
