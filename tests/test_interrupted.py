@@ -196,6 +196,4 @@ def test_a_read_only_disk(call: Commands, recipe: Path, tmp_path: Path) -> None:
 def test_a_place_where_no_folder_can_be(out: str, call: Commands, recipe: Path) -> None:
     Path("file").touch()
     line = call.refused(*words(recipe, out))
-    assert out.split("/")[1] in line and line.endswith(
-        "; nothing was half-written: free some space or give another --out"
-    )
+    assert out.split("/")[1] in line and line.endswith("; nothing was half-written: mend that or give another --out")

@@ -109,6 +109,7 @@ def test_columns_by_header_name_and_number() -> None:
         ("a\tb\nc\n", "tsv", None, "p.tsv: line 2 has 1 field, the first has 2; mend it"),
         ("a,b\n", "csv", [1, 3], "p.csv has no column 3; allowed: 1 to 2"),
         ("a,b\n", "csv", ["c", "b"], "p.csv has no column 'c'; allowed: a, b"),
+        ("a,b,a\n", "csv", ["a", "b"], "p.csv: line 1 has 'a' in columns 1 and 3; give each a name of its own"),
         ("a\tb\tc\n", "tsv", None, "p.tsv has 3 columns and none called source and target; name two"),
         ('{"source": 1, "target": "b"}', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),
         ('["a", "b"]', "jsonl", None, "p.jsonl: line 1 has no texts source and target"),

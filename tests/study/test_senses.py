@@ -19,7 +19,7 @@ from foresay.errors import UserError
 from foresay.represent import Representing
 from foresay.study import senses as study
 from foresay.study.senses import Senses, senses
-from foresay.study.senses_picture import draw_senses, flat, looks, pick
+from foresay.study.senses_picture import REACH, apart, draw_senses, flat, looks, pick
 from foresay.train.progress import Watch
 
 
@@ -233,3 +233,11 @@ MISTAKES = {
 
 def test_other_runs_have_no_vectors_in_context(trained, call):
     assert "vectors in context are given by a run of task bilm" in call.refused("senses", trained, "tags.tsv")
+
+
+def test_points_on_one_place_are_spread_around_it():
+    points = torch.tensor([[0.0, 0.0]] * 30 + [[4.0, 1.0]] * 2 + [[1.0, 2.0]], dtype=torch.float64)
+    spread = apart(points)
+    assert len(spread.unique(dim=0)) == 33 and torch.equal(spread[32], points[32])
+    far = (spread - points).abs() / torch.tensor([4.0, 2.0])
+    assert float(far.max()) <= REACH and float(far[:30].max()) > 0.08

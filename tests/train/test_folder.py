@@ -127,7 +127,7 @@ def test_a_folder_taken_at_the_same_moment_is_not_removed(tmp_path: Path, monkey
 
 
 def test_a_disk_that_refuses_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^/proc/no.*: .*; nothing was half-written: free some space or give"):
+    with pytest.raises(UserError, match=r"^/proc/no.*: .*; nothing was half-written: mend that or give"):
         opened(Path("/proc/no/run"), resume=False).__enter__()
     for begun, remedy in ((False, " or give another --out"), (True, ", then foresay train --resume .*True")):
         folder = tmp_path / str(begun)

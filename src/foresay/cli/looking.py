@@ -91,7 +91,8 @@ def look_at_words(run: Run, text: str, label: str | None, path: Path | None, *, 
 
     found = moved.moved_by(run, text, label)
     if path is not None:
-        moved.draw(found, path)
+        with told():
+            moved.draw(found, path)
         say(f"{path} is written: {found.label}, {100 * found.probability:.1f} %")
     if as_json:
         show_json(found.as_dict())
@@ -108,7 +109,8 @@ def look_at_attention(
     with told():
         found = attention_map.attention_of(run, text)
     if path is not None:
-        pictures.write(path, attention_map.draw(found, *place))
+        with told():
+            pictures.write(path, attention_map.draw(found, *place))
         say(f"{path} is written: {len(found.maps)} layers of {len(found.maps[0])} heads, {len(found.tokens)} tokens")
     if as_json:
         show_json(found.as_dict(*place))
@@ -124,7 +126,8 @@ def look_at_pair(run: Run, folder: Path, pair: tuple[str, str | None], path: Pat
     with told():
         found = run.align(*pair)  # pyright: ignore[reportAttributeAccessIssue]
     if path is not None:
-        alignment.draw(found, path)
+        with told():
+            alignment.draw(found, path)
         say(f"{path} is written")
     if as_json:
         show_json(found.as_dict())

@@ -21,6 +21,7 @@ from foresay.cli.app import (
     say,
     show,
     show_json,
+    told,
 )
 from foresay.errors import UserError, nearest
 
@@ -68,7 +69,8 @@ def senses(
     if picture is not None:
         from foresay.study.senses_picture import draw_senses
 
-        draw_senses(picture, found, word)
+        with told():
+            draw_senses(picture, found, word)
         say(f"{picture}: written")
     if as_json:
         show_json(found.as_dict())

@@ -169,6 +169,9 @@ def place_of(source: Source, first: list[str], column: str | int) -> int:
     if column not in first:
         allowed = f"1 to {len(first)}" if isinstance(column, int) else ", ".join(first)
         raise UserError(f"{source.name} has no column {column!r}; allowed: {allowed}")
+    if first.count(str(column)) > 1:
+        places = " and ".join(str(place) for place, name in enumerate(first, 1) if name == column)
+        raise UserError(f"{source.name}: line 1 has {column!r} in columns {places}; give each a name of its own")
     return first.index(str(column))
 
 

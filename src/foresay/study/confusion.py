@@ -8,6 +8,7 @@ import numpy as np
 
 from foresay.data.label_shards import LabelSet
 from foresay.errors import UserError
+from foresay.study.fonts import fit_fonts
 from foresay.train.classified import Classified
 from foresay.train.report import write_picture
 
@@ -46,4 +47,5 @@ def draw_confusion(path: Path, found: Classified) -> None:
     axes.set_ylabel("label")
     axes.set_title(f"accuracy {100 * found.accuracy:.1f} % of {found.texts:,} texts", loc="left")
     figure.colorbar(image, ax=axes, label="share of the row", shrink=0.8)
+    fit_fonts(figure)
     write_picture(path, figure)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from foresay.errors import UserError
+from foresay.study.fonts import fit_fonts
 from foresay.train.aside import write_file
 
 MOST = 64  # symbols that can be read along a side
@@ -33,6 +34,7 @@ def write(path: Path, picture: Any) -> None:
     import matplotlib
 
     held, kind = io.BytesIO(), check_ending(path).suffix.lower()[1:]
+    fit_fonts(picture, drawn=kind != "svg")
     with matplotlib.rc_context({"svg.hashsalt": "foresay", "svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a symbol in a script that the font does not have
         metadata = {"Date": None} if kind == "svg" else None

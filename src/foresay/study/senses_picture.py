@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle, islice
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from foresay.errors import UserError, nearest
@@ -14,6 +15,7 @@ from foresay.study.senses import Occurrences, Senses
 COLOURS = ("#1f5fa8", "#d1662c", "#3b8f4d", "#7a4fa3", "#8a8a8a", "#c23b5e", "#2aa5a0", "#b8a11f", "#7b4a2d", "#e58bb5")
 MARKS = "o^sDvP*X"  # another once all colours are used
 SIDE = 3.1
+REACH = 0.12  # of a panel, how far points on one place are spread if all are on it
 
 
 def draw_senses(path: Path, found: Senses, word: str | None) -> None:
@@ -25,7 +27,7 @@ def draw_senses(path: Path, found: Senses, word: str | None) -> None:
     panels = figure.subplots(1, len(one.layers), squeeze=False)[0]
     tags = sorted(set(one.tags), key=lambda tag: (-one.tags.count(tag), tag))
     for number, (axes, layer) in enumerate(zip(panels, found.layers, strict=True)):
-        points = flat(one.layers[number])
+        points = apart(flat(one.layers[number]))
         for tag, (colour, mark) in zip(tags, looks(len(tags)), strict=True):
             own = [place for place, other in enumerate(one.tags) if other == tag]
             named = f"{tag} ({len(own)})"
@@ -53,6 +55,18 @@ def pick(found: Senses, word: str | None) -> Occurrences:
         shown = ", ".join(list(by_name)[:20]) + (", ..." if len(by_name) > 20 else "")
         raise UserError(f"--word {word} is not among the words looked at: {shown}{nearest(word, tuple(by_name))}")
     return by_name[word.lower()]
+
+
+def apart(points: Tensor) -> Tensor:
+    """Points that lie on one another, as those of a layer that knows no context do, are spread around their place."""
+    _, same = (points / points.abs().max().clamp(min=1e-12)).mul(1e4).round().unique(dim=0, return_inverse=True)
+    spread, wide = points.clone(), (points.max(0).values - points.min(0).values).clamp(min=1e-12)
+    for place in same.unique():
+        own = (same == place).nonzero()[:, 0]
+        turn = 2.399963 * torch.arange(len(own), dtype=points.dtype)  # the golden angle: a sunflower's seeds
+        radius = REACH * (torch.arange(len(own), dtype=points.dtype) / len(points)).sqrt()
+        spread[own] += wide * radius[:, None] * torch.stack([turn.cos(), turn.sin()], 1)
+    return spread
 
 
 def flat(x: Tensor) -> Tensor:

@@ -148,7 +148,9 @@ def _no_half_run(folder: Path, made: bool) -> Iterator[None]:
 def disk_error(error: OSError, folder: Path) -> UserError:
     """A full, read-only or missing disk as one line."""
     begun = (folder / "recipe.yaml").exists()
-    remedy = f"free some space, then {how_to_resume(folder)}" if begun else "free some space or give another --out"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    what = "free some space" if full else "mend that"
+    remedy = f"{what}, then {how_to_resume(folder)}" if begun else f"{what} or give another --out"
     return UserError(f"{error.filename or folder}: {error.strerror or error}; nothing was half-written: {remedy}")
 
 

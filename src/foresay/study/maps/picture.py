@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from foresay.errors import UserError
+from foresay.study.fonts import Font, can_draw, installed_fonts
 from foresay.study.maps.labels import place_labels
 from foresay.study.maps.map import COLOURS, GREY, INK, Map, darker, shown
-from foresay.study.vocabulary.picture import Font, can_draw, installed_fonts
 from foresay.train.aside import write_file
 
 WIDTH, DOTS = 12.0, 150  # inches, dots an inch

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from foresay.errors import UserError
+from foresay.study.fonts import can_draw, installed_fonts
 from foresay.study.visible import visible
 from foresay.study.vocabulary.facts import Curves, Facts
 from foresay.train.aside import write_file
@@ -24,7 +25,6 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#5A5A5A"
 MARKS = {90: "o", 95: "s", 99: "^"}  # per cent of the text -> shape
 POINTS = 2000  # drawn of a curve at most: more than there are pixels
 FEW = 150  # symbols up to which each is a dot
-SCRIPTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Micro Hei", "SimHei", "PingFang SC")
 
 
 def check_name(path: Path) -> Path:
@@ -161,28 +161,3 @@ def _number(value: float, _place: Any = None) -> str:
 
 def _minus(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
-
-
-class Font:
-    """A font that is installed."""
-
-    def __init__(self, name: str):
-        from matplotlib.font_manager import FontProperties, findfont, get_font
-
-        self.name, self.font = name, get_font(findfont(FontProperties(family=name)))
-
-    def has(self, character: str) -> bool:
-        return self.font.get_char_index(ord(character)) != 0
-
-
-def installed_fonts() -> list[Font]:
-    """Matplotlib's own font, and one for Chinese where one is installed."""
-    from matplotlib.font_manager import fontManager
-
-    installed = {font.name for font in fontManager.ttflist}
-    return [Font(name) for name in ("DejaVu Sans", *SCRIPTS) if name in installed]
-
-
-def can_draw(text: str, fonts: list[Font]) -> bool:
-    """Whether some font has each of its characters."""
-    return all(any(font.has(character) for font in fonts) for character in text)
