@@ -1,4 +1,4 @@
-"""A Transformer (Vaswani et al. 2017), by default as GPT-2 arranges and begins it: causal, pre-norm.
+"""A Transformer (Vaswani et al. 2017), its blocks by default arranged and begun as GPT-2's: causal, pre-norm.
 
     x^0 = x + P[position in the document]          rotary positions turn queries and keys instead
     x^{l+1} = block_l(x^l)                         attention, then dense layers (block.py)
