@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_valid_is_held_to_the_tags_of_train():
     assert read_back(ready(TEXT, valid="valid.conll", read={"rewrite": "bio"}), "valid") == [
         [("<unk>", "O"), ("<unk>", "B-person")]
     ]
+
+
+@pytest.mark.parametrize("tag", ["qqperson", "*?place", "L-place", "U-person", "l-place", "b-place", "B_place"])
+def test_rewriting_reads_tags_of_spans_alone(tag):
+    Path("valid.conll").write_text(f"a O\nb {tag}\n")
+    with pytest.raises(UserError, match=rf"valid.conll: line 2 has the tag {re.escape(tag)}, which is not among"):
+        ready(TEXT, valid="valid.conll", read={"rewrite": "bioes"})
 
 
 def test_more_types_of_spans_than_neighbours_are_noted_of():

@@ -23,6 +23,11 @@ PREFIXES: dict[str, str] = {"none": "", "bio": "BI", "bioes": "BIES"}
 _SPELT = re.compile(r"[BIES]-.+")
 
 
+def is_span(tag: str) -> bool:
+    """Whether a tag is O or spelt as one of a span: B-x, I-x, E-x, S-x."""
+    return tag == OUTSIDE or _SPELT.fullmatch(tag) is not None
+
+
 class Span(NamedTuple):
     """Words `begin` to `end` (not included) are a `type`."""
 

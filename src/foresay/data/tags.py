@@ -16,7 +16,7 @@ from foresay.data.decoding import check_encoding
 from foresay.data.made import made_rows
 from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source
-from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
+from foresay.data.spans import OUTSIDE, Scheme, first_broken, is_span, rewritten
 from foresay.data.tag_files import CONLLU, ENDINGS, Format, Tagged, TagText
 from foresay.data.tag_set import Met, TagSet
 from foresay.errors import UserError
@@ -96,7 +96,7 @@ class Tags(Rows):
         return set_read if self.read.rewrite is None else TagSet.of(given, self.read.rewrite)
 
     def _knows(self, tag: str, tags: TagSet) -> bool:
-        return tag in tags.ids or bool(self.read.rewrite and f"B-{tag[2:]}" in tags.ids)
+        return tag in tags.ids or bool(self.read.rewrite and is_span(tag) and f"B-{tag[2:]}" in tags.ids)
 
     def _check(self, name: str, sentence: Tagged, tags: TagSet) -> None:
         for line, tag in zip(sentence.lines, sentence.tags, strict=True):
