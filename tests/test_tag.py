@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import foresay
-from foresay import start
+from foresay import start, tag
 from foresay.data.spans import Span, first_broken
 from foresay.errors import UserError
 from foresay.loading import TagRun, load
@@ -164,6 +164,11 @@ def test_refusals_of_a_run(run):
         match=r"other.conll: line 2 has the tag B-animal, which the run does not know: .*; the run's tags: B-p",
     ):
         run.evaluate("other.conll")
+
+
+def test_a_text_is_cut_without_a_tokeniser_for_each_chunk(monkeypatch):
+    monkeypatch.setattr(tag, "Words", None)
+    assert tag.cut("Who, in Rome?  ||| Bob.", blanks=False) == ["Who", ",", "in", "Rome", "?", "|||", "Bob", "."]
 
 
 def test_commands(run, call):
