@@ -248,6 +248,12 @@ def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
     ("name", "content", "words", "error"),
     [
         ("new.txt", b"a\nb\n\xffb\na\n", [], "line 3 is not UTF-8: byte 0xFF"),
+        (
+            "new.txt",
+            b"a\r\nb\r\na\ra\ra\r\n",
+            [],
+            "line 3 has a carriage return within; end every line with a line feed",
+        ),
         ("new.jsonl", b'{"t": "a"}\n{"t": "b"}\n{b\n', ["--column", "t", "--format", "jsonl"], "line 3 is no JSON"),
         ("new.csv", b"t\na\nb\nb,b\n", ["--column", "t", "--format", "csv"], "line 4 has 2 fields"),
         ("new.csv", b't\na\nb\n"b\n', ["--column", "t", "--format", "csv"], "line 4 is no CSV"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
+from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def predict(
     pipe = Pipe(encoding)
     if not column:
         _check_lines(run, texts, tags=not labels)
-        found: Iterator[Placed] = placed_lines(texts, pipe, encoding or "utf-8")
+        found: Iterator[Placed] = single(placed_lines(texts, pipe, encoding or "utf-8"))
     else:
         from foresay.cli.columns import column_texts
 
