@@ -30,6 +30,7 @@ class Classifying(Measuring):
         given = texts_of(texts)
         model = self.model.eval()
         assert isinstance(model, Labelling)
+        self._check_two(given)
         rows = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(rows, 1):
             if not len(row):
@@ -42,6 +43,16 @@ class Classifying(Measuring):
             p = model.log_probs(batch.to(model.device)).double().exp().tolist()
             found |= {row: self._named(each) for row, each in zip(some, p, strict=True)}
         return [found[row] for row in range(len(rows))]
+
+    def _check_two(self, texts: Sequence[str]) -> None:
+        """Refuses a single text where the run has learnt from two joined: its answer would mean nothing."""
+        data = self.recipe.data
+        if not (isinstance(data, Labels) and data.two):
+            return
+        for number, text in enumerate(texts, 1):
+            if data.read.between not in text.split():
+                why = f"is one text, and the run labels pairs; put {data.read.between} between two, blanks around it"
+                raise TextError(number, len(texts), f"{why}, or name both columns of a table")
 
     def batch_of(self, text: str) -> Batch:
         """A text as the model reads it: its first tokens, and the letters of those it does not know."""

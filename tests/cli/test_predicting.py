@@ -15,6 +15,7 @@ import pytest
 from foresay import start
 from foresay.cli.app import app
 from foresay.cli.predicting import show_labelled, show_tagged
+from foresay.errors import UserError
 from foresay.train.classified import judged
 from foresay.train.progress import Watch
 from foresay.train.tagged import figures
@@ -149,6 +150,13 @@ def test_two_columns_of_a_table(tmp_path, call):
     Path("new.csv").write_text("q,p\nb,a\na,b\n")
     assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
     assert call("predict", "run", "a ||| b").out == "B\n"
+    told = (
+        "is one text, and the run labels pairs; put ||| between two, blanks around it, or name both columns of a table"
+    )
+    assert call.refused("predict", "run", "a|||b") == f"'a|||b' {told}"
+    assert call.refused("predict", "run", "new.csv", "--column", "p") == f"new.csv line 2 {told}"
+    with pytest.raises(UserError, match=r"^text 2 of 2 is one text"):
+        run.predict(["a ||| b", "a b"])
 
 
 def test_a_language_model_predicts_no_labels(trained, call):
