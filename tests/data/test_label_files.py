@@ -101,6 +101,12 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
     [
         ("text,label\nx,a\n  ,b\n", "csv", "t.csv: line 3 has an empty text; mend or delete it"),
         ("text,label\nx, \n", "csv", "t.csv: line 2 has an empty label; mend or delete it"),
+        (
+            'text,label\nx,"a\nb"\n',
+            "csv",
+            "t.csv: line 2 has the label 'a\\nb'; allowed: one line without tabs; mend it",
+        ),
+        ('text,label\nx,"a\tb"\n', "csv", "t.csv: line 2 has the label 'a\\tb'; allowed: one line without tabs"),
         ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 field, the first has 2; mend it"),
         ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
         ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),

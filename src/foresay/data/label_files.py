@@ -13,6 +13,7 @@ the number of the line it begins on; one that is empty or has no label is a mist
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from foresay.errors import UserError
 
 Labelled = tuple[int, str, tuple[str, ...]]  # line, text, labels
 TEXT, LABEL = "text", "label"
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f\\x85\\u2028\\u2029]")  # what breaks a table of labels
 
 
 @dataclass(frozen=True)
@@ -128,4 +130,8 @@ class LabelText:
         label = str(given).strip()
         if not label:
             raise UserError(f"{self.name}: line {line} has an empty label; mend or delete it")
+        if _CONTROL.search(label):
+            raise UserError(
+                f"{self.name}: line {line} has the label {label!r}; allowed: one line without tabs; mend it"
+            )
         return label
