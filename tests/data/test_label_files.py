@@ -107,6 +107,21 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
             "t.csv: line 2 has the label 'a\\nb'; allowed: one line without tabs; mend it",
         ),
         ('text,label\nx,"a\tb"\n', "csv", "t.csv: line 2 has the label 'a\\tb'; allowed: one line without tabs"),
+        (
+            "text;label\nx;a\n",
+            "csv",
+            "t.csv: line 1 looks divided by ;, and CSV is divided by commas; divide it by commas",
+        ),
+        (
+            "text\tlabel\nx\ta\n",
+            "csv",
+            "t.csv: line 1 looks divided by tabs, and CSV is divided by commas; name it *.tsv",
+        ),
+        (
+            "text,label\nx,a\n",
+            "tsv",
+            "t.tsv: line 1 looks divided by commas, and TSV is divided by tabs; name it *.csv",
+        ),
         ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 field, the first has 2; mend it"),
         ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
         ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),

@@ -66,6 +66,7 @@ class LabelText:
         places = None
         for line, row in table_rows(file):
             if places is None:
+                _check_divided(file, row)
                 places, header = self._places(file, row)
                 if header:
                     continue
@@ -135,3 +136,20 @@ class LabelText:
                 f"{self.name}: line {line} has the label {label!r}; allowed: one line without tabs; mend it"
             )
         return label
+
+
+def _check_divided(file: Source, first: Sequence[str]) -> None:
+    """Refuses a table whose first row is one field by its format, and several by another."""
+    if len(first) > 1:
+        return
+    comma = file.read.format == "csv"
+    for mark, name, remedy in (
+        (";", ";", f"divide it by {'commas' if comma else 'tabs'}"),
+        ("\t", "tabs", "name it *.tsv"),
+        (",", "commas", "name it *.csv"),
+    ):
+        if mark in first[0]:
+            raise UserError(
+                f"{file.name}: line 1 looks divided by {name}, and {'CSV' if comma else 'TSV'} is divided by "
+                f"{'commas' if comma else 'tabs'}; {remedy}"
+            )
