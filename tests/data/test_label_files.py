@@ -83,12 +83,12 @@ def test_several_labels() -> None:
 @pytest.mark.parametrize(
     ("label", "shown"),
     [
-        ("null", "None"),
-        ("true", "True"),
+        ("null", "null"),
+        ("true", "true"),
         ("1.5", "1.5"),
-        ('{"a": 1.5}', "{'a': 1.5}"),
-        ('["a", null]', "None"),
-        ('[["a"]]', "['a']"),
+        ('{"a": 1.5}', '{"a": 1.5}'),
+        ('["a", null]', "null"),
+        ('[["a"]]', '["a"]'),
     ],
 )
 def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: str) -> None:
@@ -129,7 +129,7 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
         ('{"text": "x"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
         ('{"text": 3, "label": "a"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
         ('\n{"text": "x", "label": 1.5}\n', "jsonl", "t.jsonl: line 2 has the label 1.5; allowed: text or an integer"),
-        ('{"text": "x", "label": null}\n', "jsonl", "t.jsonl: line 1 has the label None; allowed"),
+        ('{"text": "x", "label": null}\n', "jsonl", "t.jsonl: line 1 has the label null; allowed"),
         (
             '{"text": "x", "label": ["a"]}\n',
             "jsonl",

@@ -13,6 +13,7 @@ the number of the line it begins on; one that is empty or has no label is a mist
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -127,7 +128,8 @@ class LabelText:
             raise UserError(f"{self.name}: line {line} has a list of labels; {remedy}")
         if isinstance(given, bool) or not isinstance(given, (str, int)):  # not str | int, which is made anew each time
             or_list = ", or a list of these" if self.several else ""
-            raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer{or_list}")
+            shown = json.dumps(given, ensure_ascii=False)  # as the file has it: null, true
+            raise UserError(f"{self.name}: line {line} has the label {shown}; allowed: text or an integer{or_list}")
         label = str(given).strip()
         if not label:
             raise UserError(f"{self.name}: line {line} has an empty label; mend or delete it")
