@@ -77,7 +77,7 @@ def _place_of(module: Elmo, run: Path) -> Path:
     """Where the bilm of a run that was begun before lies: in the run, unless nothing there or saved has its weights."""
     if (run / ELMO / WEIGHTS).is_file() or numbered(run / CHECKPOINTS):
         return run / ELMO
-    there = Path(folders.located(run, folders.read_config(run), module.run))
+    there = Path(folders.located(run, folders.read_config(run), module.run)).expanduser()
     return there if (there / WEIGHTS).is_file() else run / ELMO
 
 

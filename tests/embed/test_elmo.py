@@ -290,6 +290,13 @@ def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_in_the_home_folder(place, monkeypatch):
+    monkeypatch.setenv("HOME", str(place))
+    found = build("~/letters")
+    assert found.folder == place / "letters" and found.longest is None
+    assert parts.make("embedding", {"kind": "elmo", "run": "~/letters"}).longest is None  # before it is built
+
+
 def test_notes_are_told_once_also_of_both_ends(tmp_path):
     """The words that the bilm knows, and layers that would thaw too late."""
 

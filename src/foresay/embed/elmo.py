@@ -64,7 +64,7 @@ class Elmo(Embedding):
         self.how: How = mix
 
     def build(self, vocabulary: int) -> None:
-        self.folder = Path(self.run) if self.place is None else self.place
+        self.folder = Path(self.run).expanduser() if self.place is None else self.place
         recipe = read(self.folder, self.run)
         self.inner: Any = recipe.task
         for module in self.inner.modules():
@@ -119,7 +119,7 @@ class Elmo(Embedding):
     @property
     def longest(self) -> int | None:
         """The most words of a row that the bilm has positions for, <start> or <stop> beside them; None: any number."""
-        inner = self.inner if hasattr(self, "inner") else read(Path(self.run), self.run).task
+        inner = self.inner if hasattr(self, "inner") else read(Path(self.run).expanduser(), self.run).task
         return None if inner.encoder.longest is None else inner.encoder.longest - 1
 
     def never_thaw(self, batches: int) -> int:
