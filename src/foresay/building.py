@@ -48,6 +48,8 @@ def build(
             _name_vectors(module, tokens, run)
         if isinstance(module, Elmo) and run is not None:
             module.place = _place_of(module, run)
+        if isinstance(module, Elmo) and not isinstance(tokens, int):
+            module.cut = getattr(tokens, "part_name", None)
         if getattr(module, "wants_symbols", False) and not isinstance(tokens, int):
             module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
