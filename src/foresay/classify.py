@@ -24,6 +24,8 @@ Prediction = tuple[str | tuple[str, ...], dict[str, float]]
 class Classifying(Measuring):
     """Mixed into a run whose model gives labels to texts."""
 
+    read_whole, cut_off = 0, 0  # texts that `predict` has read to their end, and those that it has not
+
     @torch.inference_mode()
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
         """Of each text its label and the probability of every label; where there may be several, a tuple of labels."""
@@ -35,6 +37,8 @@ class Classifying(Measuring):
         for number, row in enumerate(rows, 1):
             if not len(row):
                 raise TextError(number, len(rows), f"has no tokens ({given[number - 1][:60]!r}); give some words")
+        long = sum(len(row) > self.recipe.train.batches.longest for row in rows)
+        self.read_whole, self.cut_off = self.read_whole + len(rows) - long, self.cut_off + long
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))  # like lengths together
         found: dict[int, Prediction] = {}
         for first in range(0, len(order), AT_ONCE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -274,6 +275,25 @@ def test_what_stands_before_a_line_that_cannot_be_read_is_answered(bag, hmm, cal
         found = call("predict", bag, given, *words, given=content)
         assert (found.code, found.out) == (2, "A\nB\n") and error in found.error
         assert call("predict", hmm, given, *words, given=content).out == "a\tB-x\n\nb\tO\n\n"
+
+
+def test_texts_that_are_not_read_to_their_end_are_told_once(bag, call, tmp_path, monkeypatch):
+    from foresay.cli import lines
+
+    monkeypatch.setattr(lines, "BLOCK", 2)
+    run = tmp_path / "run"
+    shutil.copytree(bag, run)
+    recipe = (run / "recipe.yaml").read_text()
+    assert "longest: 512" in recipe
+    (run / "recipe.yaml").write_text(recipe.replace("longest: 512", "longest: 2"))
+    Path("new.txt").write_text("a\na a b\nb b\n\nb b b a\n")
+    found = call("predict", run, "new.txt")
+    told = "more than 2 tokens; the rest is not read (train.batches.longest)\n"
+    assert (found.out, found.error) == ("A\nA\nB\n\nB\n", f"predict: 2 of 4 texts have {told}")
+    assert call("predict", bag, "new.txt").error == ""
+    Path("new.tsv").write_text("text\tlabel\na a b\tA\nb\tB\n")
+    assert call("eval", run, "--data", "new.tsv").error == f"new.tsv: 1 of 2 texts has {told}"
+    assert call("eval", bag, "--data", "new.tsv").error == ""
 
 
 def test_texts_of_a_pipe_are_taken_together(bag, call, monkeypatch):

@@ -60,6 +60,8 @@ class PreparingLabels(Preparing):
     def notes(self, prepared: Prepared) -> Iterator[str]:
         """Labels that cannot be learnt: all their texts are held out, or a header was read as a text."""
         assert isinstance(prepared.train, LabelShards)
+        if self.learnt:
+            return
         labels = prepared.train.labels
         numbered = all(isinstance(column, int) for column in self.corpus.read.columns or ("text",))
         gone = [label for label, count in zip(labels.names, labels.counts, strict=True) if count == 0]
