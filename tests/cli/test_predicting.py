@@ -263,6 +263,13 @@ def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
             [],
             "line 3 has a carriage return within; end every line with a line feed",
         ),
+        ("new.txt", b"a\nb\na\0\n", [], "line 3 holds a zero byte in its text; mend or delete it"),
+        (
+            "new.jsonl",
+            b'{"t": "a"}\n{"t": "b"}\n{"t": "a\\u0000"}\n',
+            ["--column", "t", "--format", "jsonl"],
+            "line 3 holds a zero byte in its text",
+        ),
         ("new.jsonl", b'{"t": "a"}\n{"t": "b"}\n{b\n', ["--column", "t", "--format", "jsonl"], "line 3 is no JSON"),
         ("new.csv", b"t\na\nb\nb,b\n", ["--column", "t", "--format", "csv"], "line 4 has 2 fields"),
         ("new.csv", b't\na\nb\n"b\n', ["--column", "t", "--format", "csv"], "line 4 is no CSV"),

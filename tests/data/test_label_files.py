@@ -122,6 +122,12 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
             "tsv",
             "t.tsv: line 1 looks divided by commas, and TSV is divided by tabs; name it *.csv",
         ),
+        (
+            '{"text": "x\\u0000", "label": "a"}\n',
+            "jsonl",
+            "t.jsonl: line 1 holds a zero byte in its text; mend or delete",
+        ),
+        ("text,label\nx\0y,a\n", "csv", "t.csv: line 2 holds a zero byte in its text; mend or delete it"),
         ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 field, the first has 2; mend it"),
         ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
         ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),

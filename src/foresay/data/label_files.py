@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foresay.data.pair_files import json_lines, place_of, table_rows
+from foresay.data.records import ZERO
 from foresay.data.source import Source
 from foresay.errors import UserError
 
@@ -49,6 +50,8 @@ class LabelText:
             for text in texts:
                 if not text or text.isspace():
                     raise UserError(f"{self.name}: line {line} has an empty text; mend or delete it")
+                if "\0" in text:
+                    raise UserError(f"{self.name}: line {line} {ZERO}")
                 if len(texts) > 1 and self.between in text:
                     raise UserError(
                         f"{self.name}: line {line} has a text with {self.between!r}, which stands between two; set "
