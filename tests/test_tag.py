@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import foresay
-from foresay import start
+from foresay import start, tag
 from foresay.data.spans import Span, first_broken
 from foresay.errors import UserError
 from foresay.loading import TagRun, load
@@ -84,7 +84,12 @@ def test_it_learns_and_is_measured(run):
     again = run.evaluate("test.conll")
     assert (again.loss, again.tokens, again.spans) == (figures.loss, figures.tokens, figures.spans)
     Path("wrong.conll").write_text("Anna\tI-place\nlives\tO\n")
-    assert run.evaluate("wrong.conll").table["place"].recall == 0  # rewritten as training was: one span
+    wrong = run.evaluate("wrong.conll")
+    assert wrong.table["place"].recall == 0  # rewritten as training was: one span
+    assert wrong.notes == (
+        "wrong.conll: 1 tag that broke BIO was mended (data.rewrite=bioes), the first at line 1: I-place",
+    )
+    assert figures.notes == again.notes == ()
     results = json.loads(Path("run/results.json").read_text())
     assert results["tags"] == 9 and results["valid"]["spans"]["f1"] == 1 and "table" not in results["valid"]
     assert "| F1 of spans, % (95 % bootstrap interval) | 100.00" in Path("run/README.md").read_text()
@@ -166,6 +171,11 @@ def test_refusals_of_a_run(run):
         run.evaluate("other.conll")
 
 
+def test_a_text_is_cut_without_a_tokeniser_for_each_chunk(monkeypatch):
+    monkeypatch.setattr(tag, "Words", None)
+    assert tag.cut("Who, in Rome?  ||| Bob.", blanks=False) == ["Who", ",", "in", "Rome", "?", "|||", "Bob", "."]
+
+
 def test_commands(run, call):
     found = call("predict", "run", "Dora lives in San Jose.")
     assert found.code == 0
@@ -177,6 +187,8 @@ def test_commands(run, call):
     Path("lines.txt").write_text("Bob lives in Rome .\n")
     assert call("predict", "run", "lines.txt", "--blanks").out.startswith("Bob\tS-person\n")
     shown = call("eval", "run", "--split", "test").out
+    Path("wrong.conll").write_text("Anna\tI-person\nlives\tO\n")
+    assert call("eval", "run", "--data", "wrong.conll").error.startswith("wrong.conll: 1 tag that broke BIO was mended")
     assert "accuracy            100.00 %" in shown and "span F1             100.00 %" in shown
     assert "\nplace      100.00  100.00  100.00       20\n" in shown
     told = json.loads(call("eval", "run", "--split", "test", "--json").out)

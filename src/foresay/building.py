@@ -48,6 +48,8 @@ def build(
             _name_vectors(module, tokens, run)
         if isinstance(module, Elmo) and run is not None:
             module.place = _place_of(module, run)
+        if isinstance(module, Elmo) and not isinstance(tokens, int):
+            module.cut = getattr(tokens, "part_name", None)
         if getattr(module, "wants_symbols", False) and not isinstance(tokens, int):
             module.symbols = tokens.pieces(range(len(tokens)))  # pyright: ignore[reportArgumentType]
     torch.manual_seed(recipe.seed)
@@ -77,7 +79,7 @@ def _place_of(module: Elmo, run: Path) -> Path:
     """Where the bilm of a run that was begun before lies: in the run, unless nothing there or saved has its weights."""
     if (run / ELMO / WEIGHTS).is_file() or numbered(run / CHECKPOINTS):
         return run / ELMO
-    there = Path(folders.located(run, folders.read_config(run), module.run))
+    there = Path(folders.located(run, folders.read_config(run), module.run)).expanduser()
     return there if (there / WEIGHTS).is_file() else run / ELMO
 
 

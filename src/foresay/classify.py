@@ -24,16 +24,21 @@ Prediction = tuple[str | tuple[str, ...], dict[str, float]]
 class Classifying(Measuring):
     """Mixed into a run whose model gives labels to texts."""
 
+    read_whole, cut_off = 0, 0  # texts that `predict` has read to their end, and those that it has not
+
     @torch.inference_mode()
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
         """Of each text its label and the probability of every label; where there may be several, a tuple of labels."""
         given = texts_of(texts)
         model = self.model.eval()
         assert isinstance(model, Labelling)
+        self._check_two(given)
         rows = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(rows, 1):
             if not len(row):
                 raise TextError(number, len(rows), f"has no tokens ({given[number - 1][:60]!r}); give some words")
+        long = sum(len(row) > self.recipe.train.batches.longest for row in rows)
+        self.read_whole, self.cut_off = self.read_whole + len(rows) - long, self.cut_off + long
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))  # like lengths together
         found: dict[int, Prediction] = {}
         for first in range(0, len(order), AT_ONCE):
@@ -42,6 +47,16 @@ class Classifying(Measuring):
             p = model.log_probs(batch.to(model.device)).double().exp().tolist()
             found |= {row: self._named(each) for row, each in zip(some, p, strict=True)}
         return [found[row] for row in range(len(rows))]
+
+    def _check_two(self, texts: Sequence[str]) -> None:
+        """Refuses a single text where the run has learnt from two joined: its answer would mean nothing."""
+        data = self.recipe.data
+        if not (isinstance(data, Labels) and data.two):
+            return
+        for number, text in enumerate(texts, 1):
+            if data.read.between not in text.split():
+                why = f"is one text, and the run labels pairs; put {data.read.between} between two, blanks around it"
+                raise TextError(number, len(texts), f"{why}, or name both columns of a table")
 
     def batch_of(self, text: str) -> Batch:
         """A text as the model reads it: its first tokens, and the letters of those it does not know."""

@@ -5,19 +5,21 @@ The kinds differ in how another text is read (`_corpus`) and in what a limit is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foresay.data.advice import as_options
 from foresay.data.corpus import Corpus
+from foresay.data.label_shards import LabelShards
 from foresay.data.places import own_part
-from foresay.data.prepare import prepare
+from foresay.data.prepare import Prepared, prepare
 from foresay.data.shards import Shards
 from foresay.errors import UserError
 from foresay.parts import Size, fits
 from foresay.text.tokens import Tokens
+from foresay.train.evaluate import Measured
 from foresay.train.measure import check_positions, measure_on
 from foresay.train.resume import own_prepared
 
@@ -52,8 +54,20 @@ class Measuring:
         """
         batches = self.recipe.train.batches
         batches = batches if rows is None else batches.in_rows(fits(Size, rows, "rows"))
-        shards, limit = self._limited(self.held_out(data, split, self.reading(encoding, columns))[1], limit)
-        return measure_on(self.model, batches, shards, limit=limit)
+        part, prepared = self._prepared(data, split, self.reading(encoding, columns))
+        shards, limit = self._limited(getattr(prepared, part), limit)
+        found = measure_on(self.model, batches, shards, limit=limit)
+        notes = tuple(self._notes(data, part, prepared))
+        return replace(found, notes=notes) if notes and not isinstance(found, Measured) else found
+
+    def _notes(self, data: Any, part: str, prepared: Prepared) -> Iterator[str]:
+        """What a person should know of how tags and labels were read."""
+        name, shards = f"data.{part}" if data is None else str(data), getattr(prepared, part)
+        for note in prepared.notes if self.model.reads == "tags" else ():
+            if note.startswith(f"data.{part}: "):
+                yield note.replace(f"data.{part}", name, 1)
+        if isinstance(shards, LabelShards) and (long := self.recipe.train.batches.too_long(shards)):
+            yield cut_short(name, long, shards.documents, self.recipe.train.batches.longest)
 
     def reading(self, encoding: str | None = None, columns: Sequence[str | int] | None = None) -> Any:
         """How another text is read: as the run's own was, but for what is given."""
@@ -74,6 +88,11 @@ class Measuring:
 
     def held_out(self, data: Any, split: str, read: Any = None) -> tuple[str, Any]:
         """Which part is meant of the run's own text or of another, read so, and its shards."""
+        part, prepared = self._prepared(data, split, read)
+        return part, getattr(prepared, part)
+
+    def _prepared(self, data: Any, split: str, read: Any) -> tuple[str, Prepared]:
+        """The part that is meant, and all that it is of."""
         if self.model.reads == "text":
             self._must_be_sequence()
         if split not in ("valid", "test"):
@@ -96,7 +115,7 @@ class Measuring:
             noun = self.recipe.train.batches.noun
             raise UserError(f"the run has no {split} {noun}; give data.{split} in its recipe, or {noun} to measure on")
         check_positions(self.model, shards, str(data or f"data.{split}"))
-        return part, shards
+        return part, prepared
 
     def _corpus(self, data: Any, split: str, read: Any) -> Any:
         read = replace(read, duplicates="count")
@@ -114,3 +133,10 @@ class Measuring:
             raise UserError(
                 f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
             )
+
+
+def cut_short(name: str, long: int, of: int, longest: int) -> str:
+    """What is said of texts that are not read to their end."""
+    texts, have = "text" if of == 1 else "texts", "has" if long == 1 else "have"
+    many = f"{long:,} of {of:,} {texts} {have}"
+    return f"{name}: {many} more than {longest} tokens; the rest is not read (train.batches.longest)"

@@ -76,6 +76,9 @@ def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
     done = call("embed", "run", "-", given=b"the cat\na\xff\n")
     assert done.code == 2 and done.error.startswith("foresay: standard input line 2 is not UTF-8: byte 0xFF")
     assert json.loads(done.out)["tokens"] == ["the", "cat"]
+    done = call("embed", "run", "-", given=b"the cat\r\na\rmat\r")
+    assert done.code == 2 and done.error.startswith("foresay: standard input line 2 has a carriage return within; end")
+    assert json.loads(done.out)["tokens"] == ["the", "cat"]
 
 
 def test_a_line_without_tokens_is_told_with_its_place(call: Commands, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from foresay import start
 from foresay.cli.app import app
 from foresay.cli.predicting import show_labelled, show_tagged
+from foresay.errors import UserError
 from foresay.train.classified import judged
 from foresay.train.progress import Watch
 from foresay.train.tagged import figures
@@ -149,6 +151,13 @@ def test_two_columns_of_a_table(tmp_path, call):
     Path("new.csv").write_text("q,p\nb,a\na,b\n")
     assert call("predict", "run", "new.csv", "--column", "p", "--column", "q").out == "B\nA\n"
     assert call("predict", "run", "a ||| b").out == "B\n"
+    told = (
+        "is one text, and the run labels pairs; put ||| between two, blanks around it, or name both columns of a table"
+    )
+    assert call.refused("predict", "run", "a|||b") == f"'a|||b' {told}"
+    assert call.refused("predict", "run", "new.csv", "--column", "p") == f"new.csv line 2 {told}"
+    with pytest.raises(UserError, match=r"^text 2 of 2 is one text"):
+        run.predict(["a ||| b", "a b"])
 
 
 def test_a_language_model_predicts_no_labels(trained, call):
@@ -248,6 +257,19 @@ def test_a_bad_line_is_told_with_its_place(hmm, bag, call, monkeypatch):
     ("name", "content", "words", "error"),
     [
         ("new.txt", b"a\nb\n\xffb\na\n", [], "line 3 is not UTF-8: byte 0xFF"),
+        (
+            "new.txt",
+            b"a\r\nb\r\na\ra\ra\r\n",
+            [],
+            "line 3 has a carriage return within; end every line with a line feed",
+        ),
+        ("new.txt", b"a\nb\na\0\n", [], "line 3 holds a zero byte in its text; mend or delete it"),
+        (
+            "new.jsonl",
+            b'{"t": "a"}\n{"t": "b"}\n{"t": "a\\u0000"}\n',
+            ["--column", "t", "--format", "jsonl"],
+            "line 3 holds a zero byte in its text",
+        ),
         ("new.jsonl", b'{"t": "a"}\n{"t": "b"}\n{b\n', ["--column", "t", "--format", "jsonl"], "line 3 is no JSON"),
         ("new.csv", b"t\na\nb\nb,b\n", ["--column", "t", "--format", "csv"], "line 4 has 2 fields"),
         ("new.csv", b't\na\nb\n"b\n', ["--column", "t", "--format", "csv"], "line 4 is no CSV"),
@@ -260,6 +282,25 @@ def test_what_stands_before_a_line_that_cannot_be_read_is_answered(bag, hmm, cal
         found = call("predict", bag, given, *words, given=content)
         assert (found.code, found.out) == (2, "A\nB\n") and error in found.error
         assert call("predict", hmm, given, *words, given=content).out == "a\tB-x\n\nb\tO\n\n"
+
+
+def test_texts_that_are_not_read_to_their_end_are_told_once(bag, call, tmp_path, monkeypatch):
+    from foresay.cli import lines
+
+    monkeypatch.setattr(lines, "BLOCK", 2)
+    run = tmp_path / "run"
+    shutil.copytree(bag, run)
+    recipe = (run / "recipe.yaml").read_text()
+    assert "longest: 512" in recipe
+    (run / "recipe.yaml").write_text(recipe.replace("longest: 512", "longest: 2"))
+    Path("new.txt").write_text("a\na a b\nb b\n\nb b b a\n")
+    found = call("predict", run, "new.txt")
+    told = "more than 2 tokens; the rest is not read (train.batches.longest)\n"
+    assert (found.out, found.error) == ("A\nA\nB\n\nB\n", f"predict: 2 of 4 texts have {told}")
+    assert call("predict", bag, "new.txt").error == ""
+    Path("new.tsv").write_text("text\tlabel\na a b\tA\nb\tB\n")
+    assert call("eval", run, "--data", "new.tsv").error == f"new.tsv: 1 of 2 texts has {told}"
+    assert call("eval", bag, "--data", "new.tsv").error == ""
 
 
 def test_texts_of_a_pipe_are_taken_together(bag, call, monkeypatch):

@@ -83,12 +83,12 @@ def test_several_labels() -> None:
 @pytest.mark.parametrize(
     ("label", "shown"),
     [
-        ("null", "None"),
-        ("true", "True"),
+        ("null", "null"),
+        ("true", "true"),
         ("1.5", "1.5"),
-        ('{"a": 1.5}', "{'a': 1.5}"),
-        ('["a", null]', "None"),
-        ('[["a"]]', "['a']"),
+        ('{"a": 1.5}', '{"a": 1.5}'),
+        ('["a", null]', "null"),
+        ('[["a"]]', '["a"]'),
     ],
 )
 def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: str) -> None:
@@ -101,6 +101,33 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
     [
         ("text,label\nx,a\n  ,b\n", "csv", "t.csv: line 3 has an empty text; mend or delete it"),
         ("text,label\nx, \n", "csv", "t.csv: line 2 has an empty label; mend or delete it"),
+        (
+            'text,label\nx,"a\nb"\n',
+            "csv",
+            "t.csv: line 2 has the label 'a\\nb'; allowed: one line without tabs; mend it",
+        ),
+        ('text,label\nx,"a\tb"\n', "csv", "t.csv: line 2 has the label 'a\\tb'; allowed: one line without tabs"),
+        (
+            "text;label\nx;a\n",
+            "csv",
+            "t.csv: line 1 looks divided by ;, and CSV is divided by commas; divide it by commas",
+        ),
+        (
+            "text\tlabel\nx\ta\n",
+            "csv",
+            "t.csv: line 1 looks divided by tabs, and CSV is divided by commas; name it *.tsv",
+        ),
+        (
+            "text,label\nx,a\n",
+            "tsv",
+            "t.tsv: line 1 looks divided by commas, and TSV is divided by tabs; name it *.csv",
+        ),
+        (
+            '{"text": "x\\u0000", "label": "a"}\n',
+            "jsonl",
+            "t.jsonl: line 1 holds a zero byte in its text; mend or delete",
+        ),
+        ("text,label\nx\0y,a\n", "csv", "t.csv: line 2 holds a zero byte in its text; mend or delete it"),
         ("text,label\nx,a\ny\n", "csv", "t.csv: line 3 has 1 field, the first has 2; mend it"),
         ('text,label\nx,a\n"y,b\n', "csv", "t.csv: line 3 is no CSV (unexpected end of data); mend it"),
         ("good\t1\n", "tsv", "t.tsv: line 1 names no columns text and label, but 'good', '1'; name two:"),
@@ -108,7 +135,7 @@ def test_with_several_labels_each_is_text_or_an_integer_too(label: str, shown: s
         ('{"text": "x"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
         ('{"text": 3, "label": "a"}\n', "jsonl", "t.jsonl: line 1 has no text and label; allowed: "),
         ('\n{"text": "x", "label": 1.5}\n', "jsonl", "t.jsonl: line 2 has the label 1.5; allowed: text or an integer"),
-        ('{"text": "x", "label": null}\n', "jsonl", "t.jsonl: line 1 has the label None; allowed"),
+        ('{"text": "x", "label": null}\n', "jsonl", "t.jsonl: line 1 has the label null; allowed"),
         (
             '{"text": "x", "label": ["a"]}\n',
             "jsonl",

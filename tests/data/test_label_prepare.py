@@ -86,6 +86,13 @@ def test_a_label_that_is_held_out_whole_is_told_of() -> None:
     rows = [(f"w{n}", "rare" if n == held else str(n % 2)) for n in range(40)]
     found = prepared(Labels(wrote("t.tsv", rows)))
     assert found.notes == ("held out: every text with the label 'rare'; it cannot be learnt",)
+    rows = [(f"w{n}", str(100 + n)) for n in range(300)]
+    held = [str(100 + n) for n in Choice(1, 0, 0.1, held=True).chosen(0, 300).nonzero()[0].tolist()]
+    (note,) = prepared(Labels(wrote("t.tsv", rows))).notes
+    first = ", ".join(map(repr, held[:12]))
+    assert (
+        note == f"held out: every text of {len(held)} labels, which cannot be learnt: {first}, ..." and len(held) > 12
+    )
 
 
 def test_a_header_that_is_read_as_a_text_is_told_of() -> None:

@@ -10,7 +10,7 @@ import pytest
 from foresay import parts
 from foresay.data import builtin
 from foresay.data.entailment import entailment
-from foresay.data.labels import Labels
+from foresay.data.labels import LabelReading, Labels
 from foresay.errors import UserError
 
 
@@ -113,3 +113,8 @@ def test_blanks_around_a_label_do_not_hide_it_from_without() -> None:
 def test_settings_that_do_not_go_together(read: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         parts.make("data", {"kind": "labels", "train": "t.tsv", "read": read})
+
+
+def test_which_texts_are_two():
+    assert Labels("builtin:entailment").two and Labels("a.csv", read=LabelReading(columns=["p", "q", "y"])).two
+    assert not Labels("builtin:languages").two and not Labels("a.csv", read=LabelReading(columns=["p", "y"])).two

@@ -41,3 +41,10 @@ def test_a_part_of_its_own_leaves_train_whole() -> None:
 def test_no_file() -> None:
     with pytest.raises(UserError, match=r"^data.valid='gone.tsv' is no file, folder or known text"):
         file_of("data.valid", "gone.tsv")
+
+
+def test_a_folder_is_no_file(tmp_path) -> None:
+    with pytest.raises(
+        UserError, match=r"^data\.train='.*' is a folder; allowed: one file, or the name of a known set"
+    ):
+        file_of("data.train", str(tmp_path))

@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from foresay.data.spans import Span, broken, closed, first_broken, rewritten, scheme_of, spans_of, written
+from foresay.data.spans import (
+    Span,
+    broken,
+    closed,
+    first_broken,
+    is_bilou,
+    odd_among,
+    rewritten,
+    scheme_of,
+    spans_of,
+    written,
+)
 
 TAGS = ["O", *(f"{letter}-{kind}" for letter in "BIES" for kind in ("x", "creative-work"))]
 any_tags = st.lists(st.sampled_from(TAGS), max_size=12)
@@ -63,3 +74,19 @@ def test_sets():
     assert closed(["B-y", "O", "B-x"], "bio") == ["O", "B-x", "I-x", "B-y", "I-y"]
     assert closed(["S-x"], "bioes") == ["O", "B-x", "I-x", "E-x", "S-x"]
     assert closed(["VERB", "NOUN", "VERB"], "none") == ["NOUN", "VERB"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "odd", "bilou"),
+    [
+        ("O B-x 0", "0", False),
+        ("O B-x I-x B_x I-", "B_x I-", False),
+        ("O B-x N V", "", False),  # as many are none
+        ("O N", "", False),
+        ("B-x I-x L-x U-x O", "L-x U-x", True),
+        ("B-x I-x O", "", False),
+        ("U-x N", "", False),
+    ],
+)
+def test_tags_that_keep_a_set_from_writing_spans(tags, odd, bilou):
+    assert odd_among(tags.split()) == set(odd.split()) and is_bilou(tags.split()) == bilou

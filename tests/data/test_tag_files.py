@@ -138,6 +138,7 @@ def test_a_mistake_in_letters(text, error):
         ("a O\n\nb O x\n", {}, "line 3 has 3 columns, line 1 has 2"),
         ("a\tO\nb\t\n", {}, "line 2 has an empty tag"),
         ("a\tO\n\tO\n", {}, "line 2 has an empty word"),
+        ("a O\nb\0 O\n", {}, "line 2 holds a zero byte in its text; mend or delete it"),
         ("a O\rb O\rc O\n", {}, "line 1 has a carriage return within"),
         ("a O x\n", {}, "has 3 columns at line 1; say which are the word's and the tag's: data.columns="),
         ("a O\n", {"read": {"columns": [1, 3]}}, r"data.columns=\[1, 3\], but a.conll has 2 columns at line 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,22 @@ def test_what_is_mended_is_told():
         ("a B-x\nb I-x\nc S-x\n", {}, "line 2 has I-x before S-x"),
         ("a O\nb Z\n", {"tags": ["O", "N"]}, "line 2 has the tag Z, which is not among data.tags: N, O"),
         ("a N\n", {"read": {"rewrite": "bio"}}, "write no spans: N; set data.rewrite=null train.best=accuracy, or use"),
+        (
+            TEXT + "x 0\n",
+            {"read": {"rewrite": "bio"}},
+            "a.conll: line 9 has the tag 0, which writes no span .*; mend it",
+        ),
+        (
+            TEXT + "x B_place\n",
+            {"read": {"rewrite": "bio"}},
+            "line 9 has the tag B_place, which writes no span as others",
+        ),
+        (
+            TEXT + "x I-\n",
+            {"read": {"scheme": "bio"}},
+            "line 9 has the tag I-, which .*: B-person, B-place, I-place, O",
+        ),
+        ("a O\nb U-x\n", {"read": {"rewrite": "bio"}}, "line 2 has the tag U-x of BILOU; .*: write E- for L- and S-"),
         ("a N\n", {"read": {"scheme": "bio"}}, "data.scheme=bio, but there are tags that write no spans: N"),
         ("a N\n", {"read": {"scheme": "none", "rewrite": "bio"}}, "leave one of them out"),
         ("a N\n", {"share": 0.5}, "gives no (train|valid) sentences"),
@@ -73,6 +90,24 @@ def test_valid_is_held_to_the_tags_of_train():
     assert read_back(ready(TEXT, valid="valid.conll", read={"rewrite": "bio"}), "valid") == [
         [("<unk>", "O"), ("<unk>", "B-person")]
     ]
+
+
+def test_tags_that_are_almost_spans_are_told():
+    assert ready(TEXT + "x B_place\n").notes == (
+        "warning: the tags are not read as spans, as B_place writes none; mend it, or set data.scheme=none where they "
+        "are no spans",
+    )
+    assert ready(TEXT + "x B_place\n", read={"scheme": "none"}).notes == ready("a N\n").notes == ()
+    Path("valid.conll").write_text("a O\nb L-place\n")
+    with pytest.raises(UserError, match=r"valid.conll: line 2 has the tag L-place of BILOU; allowed: BIO and BIOES"):
+        ready(TEXT, valid="valid.conll", read={"rewrite": "bioes"})
+
+
+@pytest.mark.parametrize("tag", ["qqperson", "*?place", "L-animal", "l-place", "b-place", "B_place"])
+def test_rewriting_reads_tags_of_spans_alone(tag):
+    Path("valid.conll").write_text(f"a O\nb {tag}\n")
+    with pytest.raises(UserError, match=rf"valid.conll: line 2 has the tag {re.escape(tag)}, which is not among"):
+        ready(TEXT, valid="valid.conll", read={"rewrite": "bioes"})
 
 
 def test_more_types_of_spans_than_neighbours_are_noted_of():

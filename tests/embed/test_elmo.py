@@ -290,6 +290,28 @@ def test_mistakes_are_told_before_there_is_a_run(given, told, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_in_the_home_folder(place, monkeypatch):
+    monkeypatch.setenv("HOME", str(place))
+    found = build("~/letters")
+    assert found.folder == place / "letters" and found.longest is None
+    assert parts.make("embedding", {"kind": "elmo", "run": "~/letters"}).longest is None  # before it is built
+
+
+@pytest.mark.parametrize(("tokens", "warned"), [("characters", True), ("blanks", False)])
+def test_tokens_that_are_no_words_are_told(tokens, warned, tmp_path):
+    """The bilm was trained on words."""
+    told: list[str] = []
+    watch = Watch()
+    watch.note = told.append
+    (tmp_path / "a.conll").write_text("c\tN\na\tX\n\n" * 30)
+    given = recipe(data={"kind": "tags", "train": str(tmp_path / "a.conll")}, tokens=tokens)
+    start.train(given, out=tmp_path / "run", device="cpu", watch=watch)
+    assert [note for note in told if note.startswith("warning: elmo")] == warned * [
+        "warning: elmo: run='letters' was trained on tokens=blanks, and here tokens=characters cuts words into pieces "
+        "that it has never met; set tokens=blanks"
+    ]
+
+
 def test_notes_are_told_once_also_of_both_ends(tmp_path):
     """The words that the bilm knows, and layers that would thaw too late."""
 

@@ -199,6 +199,30 @@ def test_word_vectors_are_refused_before_anything_is_trained(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
+TAGS = {"batches": {"kind": "tags", "tokens": 60}}
+
+
+def test_other_data_is_read_as_the_recipes_say(tmp_path):
+    """What a recipe says of its rows stays; its valid and test go with its train."""
+    (tmp_path / "t.conll").write_text("ann\tx\tI-P\nruns\tx\tO\n\n" * 30)
+    data = {"kind": "tags", "train": "elsewhere", "valid": "v", "test": "t", "rewrite": "bioes", "columns": [1, 3]}
+    files = []
+    for name, given in (("one", data), ("two", data), ("other", data | {"rewrite": None})):
+        files.append(str(tmp_path / f"{name}.yaml"))
+        Path(files[-1]).write_text(
+            yaml.safe_dump({"task": "hmm", "data": given, "tokens": "blanks", "train": TAGS}), "utf-8"
+        )
+    rows = compare(files[:2], data=str(tmp_path / "t.conll"), out=tmp_path / "out", device="cpu", watch=Watch())
+    assert [row["f1"] for row in rows] == [1.0, 1.0]
+    assert "S-P" in json.loads((tmp_path / "out" / "one" / "tags.json").read_text())["tags"]
+    assert refused(files[1:], data=str(tmp_path / "t.conll")) == (
+        "two has data.rewrite=bioes and other null; allowed: one for all: set data.rewrite"
+    )
+    (tmp_path / "t.conll").write_text("ann\tI-P\n")
+    assert "has 2 columns at line 1" in refused(files[:2], data=str(tmp_path / "t.conll"), out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 def rows_of(
     kind: str, folder: Path, counted: dict[str, Any], learnt: dict[str, Any], data: str
 ) -> list[dict[str, Any]]:

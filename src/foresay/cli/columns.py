@@ -10,7 +10,7 @@ from pathlib import Path
 from foresay.cli.lines import Pipe, placed_lines
 from foresay.data.advice import as_options
 from foresay.data.pair_files import place_of, table_rows
-from foresay.data.records import no_json
+from foresay.data.records import ZERO, no_json
 from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
 
@@ -42,6 +42,8 @@ def column_texts(
         found = _objects(name, columns, pipe, encoding) if kind == "jsonl" else _rows(name, columns, kind, encoding)
         try:
             for place, texts in found:
+                if any("\0" in text for text in texts):
+                    raise UserError(f"{place} {ZERO}")
                 if between and any(between in text for text in texts):
                     raise UserError(f"{place} has a text with {between!r}, which stands between two; take it out")
                 yield place, f" {between} ".join(texts) if all(map(str.strip, texts)) else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Encoding, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
-from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
+from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def embed(
         raise UserError(f"{run} is of task {task}; vectors in context are given by a run of task bilm: train elmo")
     found: list[Embedded] = []
     pipe = Pipe(encoding)
-    for block in blocks(begun(placed_lines(texts, pipe, encoding or "utf-8"), texts, "embed"), pipe):
+    lines = single(placed_lines(texts, pipe, encoding or "utf-8"))
+    for block in blocks(begun(lines, texts, "embed"), pipe):
         for one in _embedded(loaded, block):
             chosen = _chosen(one, layer)
             if out is not None:

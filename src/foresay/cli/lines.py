@@ -97,6 +97,16 @@ def placed_lines(texts: Iterable[str], pipe: Pipe | None = None, encoding: str |
             yield None, text
 
 
+def single(found: Iterable[Placed]) -> Iterator[Placed]:
+    """The same, each of a file or pipe held to be one line, as training does with rows."""
+    from foresay.data.records import RETURN, ZERO
+
+    for place, line in found:
+        if place is not None and ((zero := "\0" in line) or "\r" in line):
+            raise UserError(f"{place} {ZERO if zero else RETURN}")
+        yield place, line
+
+
 def begun(found: Iterator[Placed], texts: Iterable[str], to: str) -> Iterator[Placed]:
     """The same lines, once there is one that is not blank."""
     first: list[Placed] = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, show, show_json
-from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines
+from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def predict(
     pipe = Pipe(encoding)
     if not column:
         _check_lines(run, texts, tags=not labels)
-        found: Iterator[Placed] = placed_lines(texts, pipe, encoding or "utf-8")
+        found: Iterator[Placed] = single(placed_lines(texts, pipe, encoding or "utf-8"))
     else:
         from foresay.cli.columns import column_texts
 
@@ -67,6 +67,11 @@ def predict(
         for _, line in block:
             told = next(answers) if line.strip() else None
             _show_label(told, as_json=as_json) if labels else _show_tags(told, as_json=as_json)
+    if labels and loaded.cut_off:
+        from foresay.measuring import cut_short
+
+        of = loaded.read_whole + loaded.cut_off
+        say(cut_short("predict", loaded.cut_off, of, loaded.recipe.train.batches.longest))
 
 
 def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
@@ -149,6 +154,8 @@ def _show_tags(told: Any, *, as_json: bool) -> None:
 
 def show_tagged(found: TagFigures, *, as_json: bool) -> None:
     """The figures of a tagger, then its table."""
+    for note in found.notes:
+        say(note)
     if as_json:
         show_json(found.as_dict(table=True))
         return
@@ -181,6 +188,8 @@ def show_labelled(found: Classified, picture: Path | None, *, as_json: bool) -> 
     """The figures of a classifier, then a line for each label; its picture is drawn first."""
     from foresay.study.confusion import draw_confusion
 
+    for note in found.notes:
+        say(note)
     if picture is not None:
         draw_confusion(picture, found)
     if as_json:

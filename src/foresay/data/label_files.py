@@ -13,16 +13,20 @@ the number of the line it begins on; one that is empty or has no label is a mist
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from foresay.data.pair_files import json_lines, place_of, table_rows
+from foresay.data.records import ZERO
 from foresay.data.source import Source
 from foresay.errors import UserError
 
 Labelled = tuple[int, str, tuple[str, ...]]  # line, text, labels
 TEXT, LABEL = "text", "label"
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f\\x85\\u2028\\u2029]")  # what breaks a table of labels
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class LabelText:
             for text in texts:
                 if not text or text.isspace():
                     raise UserError(f"{self.name}: line {line} has an empty text; mend or delete it")
+                if "\0" in text:
+                    raise UserError(f"{self.name}: line {line} {ZERO}")
                 if len(texts) > 1 and self.between in text:
                     raise UserError(
                         f"{self.name}: line {line} has a text with {self.between!r}, which stands between two; set "
@@ -64,6 +70,7 @@ class LabelText:
         places = None
         for line, row in table_rows(file):
             if places is None:
+                _check_divided(file, row)
                 places, header = self._places(file, row)
                 if header:
                     continue
@@ -124,8 +131,30 @@ class LabelText:
             raise UserError(f"{self.name}: line {line} has a list of labels; {remedy}")
         if isinstance(given, bool) or not isinstance(given, (str, int)):  # not str | int, which is made anew each time
             or_list = ", or a list of these" if self.several else ""
-            raise UserError(f"{self.name}: line {line} has the label {given!r}; allowed: text or an integer{or_list}")
+            shown = json.dumps(given, ensure_ascii=False)  # as the file has it: null, true
+            raise UserError(f"{self.name}: line {line} has the label {shown}; allowed: text or an integer{or_list}")
         label = str(given).strip()
         if not label:
             raise UserError(f"{self.name}: line {line} has an empty label; mend or delete it")
+        if _CONTROL.search(label):
+            raise UserError(
+                f"{self.name}: line {line} has the label {label!r}; allowed: one line without tabs; mend it"
+            )
         return label
+
+
+def _check_divided(file: Source, first: Sequence[str]) -> None:
+    """Refuses a table whose first row is one field by its format, and several by another."""
+    if len(first) > 1:
+        return
+    comma = file.read.format == "csv"
+    for mark, name, remedy in (
+        (";", ";", f"divide it by {'commas' if comma else 'tabs'}"),
+        ("\t", "tabs", "name it *.tsv"),
+        (",", "commas", "name it *.csv"),
+    ):
+        if mark in first[0]:
+            raise UserError(
+                f"{file.name}: line 1 looks divided by {name}, and {'CSV' if comma else 'TSV'} is divided by "
+                f"{'commas' if comma else 'tabs'}; {remedy}"
+            )

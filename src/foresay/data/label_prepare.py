@@ -22,7 +22,7 @@ from foresay.errors import UserError, nearest
 from foresay.text.tokens import Tokens
 
 FORMAT = 2
-MOST_NAMED = 12  # labels that an error lists
+MOST_NAMED = 12  # labels that an error or a note lists
 _quoted = json.JSONEncoder().encode
 
 
@@ -60,11 +60,17 @@ class PreparingLabels(Preparing):
     def notes(self, prepared: Prepared) -> Iterator[str]:
         """Labels that cannot be learnt: all their texts are held out, or a header was read as a text."""
         assert isinstance(prepared.train, LabelShards)
+        if self.learnt:
+            return
         labels = prepared.train.labels
         numbered = all(isinstance(column, int) for column in self.corpus.read.columns or ("text",))
+        gone = [label for label, count in zip(labels.names, labels.counts, strict=True) if count == 0]
+        if len(gone) == 1:
+            yield f"held out: every text with the label {gone[0]!r}; it cannot be learnt"
+        elif gone:
+            shown = [*map(repr, gone[:MOST_NAMED]), *(["..."] if len(gone) > MOST_NAMED else [])]
+            yield f"held out: every text of {len(gone):,} labels, which cannot be learnt: {', '.join(shown)}"
         for label, count in zip(labels.names, labels.counts, strict=True):
-            if count == 0:
-                yield f"held out: every text with the label {label!r}; it cannot be learnt"
             if count <= 1 and numbered and self.lines["train"].get(label) == 1:
                 yield (
                     f"warning: only line 1 of {self.found['train'].name} has the label {label!r}: a header is read as "

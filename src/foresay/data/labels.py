@@ -22,6 +22,8 @@ from foresay.data.source import Reading, Source, format_of
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
+PAIRED = ("builtin:entailment",)  # made sets whose rows have two texts
+
 
 @dataclass(frozen=True)
 class LabelReading:
@@ -68,6 +70,11 @@ class Labels(Rows):
             raise UserError(f"data.between={read.between!r}; allowed: what stands between two texts, such as |||")
         if not read.separator:
             raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
+
+    @property
+    def two(self) -> bool:
+        """Whether every text is two, with `between` between them."""
+        return len(self.read.columns or ()) == 3 or self.train in PAIRED
 
     def brought(self, place: str, name: str, seed: int) -> LabelText | None:
         """A part of a place that brings several; None where it brings none."""

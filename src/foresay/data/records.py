@@ -18,6 +18,7 @@ from foresay.errors import nearest
 _BLOCK = 2**20
 DEFAULT = "text"
 RETURN = "has a carriage return within; end every line with a line feed, as dos2unix and mac2unix do"
+ZERO = "holds a zero byte in its text; mend or delete it"
 Column = str | int | None
 
 
@@ -139,7 +140,7 @@ def no_column(column: str | None, names: Sequence[str], where: str = "") -> str:
 def checked(text: str, where: str) -> str:
     """A text without zero bytes, which divide texts here."""
     if "\0" in text:
-        raise Damaged(f"{where} holds a zero byte in its text; mend or delete it")
+        raise Damaged(f"{where} {ZERO}")
     return text
 
 

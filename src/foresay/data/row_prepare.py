@@ -61,10 +61,10 @@ class Preparing:
     def done(self, cache: Path | None = None) -> Prepared:
         """The shards: opened when they are there, else made."""
         prepared = open_prepared(made_once(cache or cache_folder(), self.key(), self.write))
-        return prepared if self.learnt else replace(prepared, notes=tuple(self.notes(prepared)))
+        return replace(prepared, notes=tuple(self.notes(prepared)))
 
     def notes(self, prepared: Prepared) -> Iterator[str]:
-        """What the user should know before anything is learnt from it."""
+        """What the user should know of it, before anything is learnt or measured."""
         yield from ()
 
     def told(self, part: str, row: Any) -> bytes:

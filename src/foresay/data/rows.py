@@ -11,6 +11,7 @@ import numpy as np
 
 from foresay.data import builtin
 from foresay.data.split import Choice
+from foresay.errors import UserError
 
 BLOCK = 4096
 PARTS = ("train", "valid", "test")
@@ -69,6 +70,10 @@ class Rows:
 def file_of(setting: str, name: str) -> Path:
     """The file that a setting names."""
     path = Path(name).expanduser()
+    if path.is_dir():
+        raise UserError(
+            f"{setting}={name!r} is a folder; allowed: one file, or the name of a known set: name a file in it"
+        )
     if not path.is_file():
         raise builtin.no_such(setting, name)
     return path

@@ -21,6 +21,12 @@ Scheme = Literal["none", "bio", "bioes"]
 OUTSIDE = "O"
 PREFIXES: dict[str, str] = {"none": "", "bio": "BI", "bioes": "BIES"}
 _SPELT = re.compile(r"[BIES]-.+")
+_BILOU = re.compile(r"[BILU]-.+")
+
+
+def is_span(tag: str) -> bool:
+    """Whether a tag is O or spelt as one of a span: B-x, I-x, E-x, S-x."""
+    return tag == OUTSIDE or _SPELT.fullmatch(tag) is not None
 
 
 class Span(NamedTuple):
@@ -37,6 +43,19 @@ def scheme_of(tags: Iterable[str]) -> Scheme:
     if not spelt or not all(map(_SPELT.fullmatch, spelt)):
         return "none"
     return "bioes" if any(tag[0] in "ES" for tag in spelt) else "bio"
+
+
+def odd_among(tags: Iterable[str]) -> set[str]:
+    """The tags that are not spelt as those of spans, where most of a set are; else none."""
+    given = set(tags)
+    odd = {tag for tag in given if not is_span(tag)}
+    return odd if len(odd) < len(given) - len(odd) and given - odd - {OUTSIDE} else set()
+
+
+def is_bilou(tags: Iterable[str]) -> bool:
+    """Whether a set writes spans as BIOES does, but L-x for E-x and U-x for S-x."""
+    spelt = {tag for tag in tags if tag != OUTSIDE}
+    return all(map(_BILOU.fullmatch, spelt)) and any(tag[0] in "LU" for tag in spelt)
 
 
 def spans_of(tags: Sequence[str]) -> list[Span]:

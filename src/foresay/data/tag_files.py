@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 
 from foresay.data.advice import OR_CONLLU
 from foresay.data.pair_files import text_lines
-from foresay.data.records import RETURN
+from foresay.data.records import RETURN, ZERO
 from foresay.data.source import Source
 from foresay.data.squad import squad_rows
 from foresay.errors import UserError
@@ -119,8 +119,8 @@ class TagText:
         for line, text in enumerate(chain(text_lines(self.source), [""]), 1):
             word = tag = ""  # as where a sentence ends
             if text and not text.isspace():
-                if "\r" in text:
-                    raise UserError(f"{self.name}: line {line} {RETURN}")
+                if (zero := "\0" in text) or "\r" in text:
+                    raise UserError(f"{self.name}: line {line} {ZERO if zero else RETURN}")
                 fields = text.split("\t") if "\t" in text else text.split()
                 if conllu and (text[0] == "#" or _LEFT_OUT.fullmatch(fields[0])):
                     continue

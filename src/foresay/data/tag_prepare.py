@@ -17,7 +17,7 @@ import numpy as np
 from foresay.data.prepare import Prepared
 from foresay.data.row_prepare import Preparing
 from foresay.data.row_shards import RowWriter
-from foresay.data.spans import broken, scheme_of
+from foresay.data.spans import broken, odd_among, scheme_of
 from foresay.data.strange import StrangeWriter
 from foresay.data.tag_files import Tagged
 from foresay.data.tag_set import Met, TagSet
@@ -57,8 +57,13 @@ class PreparingTags(Preparing):
         self.tags.save(folder)
 
     def notes(self, prepared: Prepared) -> Iterator[str]:
-        """How many tags of each part `rewrite` has mended."""
+        """How many tags of each part `rewrite` has mended; or why almost spans are read as none."""
         read, met = self.corpus.read, self.met
+        if self.tags.scheme == "none" and read.scheme == "auto" and (odd := sorted(odd_among(self.tags.names))):
+            yield (
+                f"warning: the tags are not read as spans, as {odd[0]} writes none; mend it, or set data.scheme=none "
+                "where they are no spans"
+            )
         scheme = scheme_of(met["train"].tags) if read.scheme == "auto" else read.scheme
         for name, text in self.found.items():
             if read.rewrite is None or met[name].keeps(scheme):

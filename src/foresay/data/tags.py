@@ -16,12 +16,13 @@ from foresay.data.decoding import check_encoding
 from foresay.data.made import made_rows
 from foresay.data.rows import Rows
 from foresay.data.source import Reading, Source
-from foresay.data.spans import OUTSIDE, Scheme, first_broken, rewritten
+from foresay.data.spans import OUTSIDE, Scheme, first_broken, is_bilou, is_span, odd_among, rewritten
 from foresay.data.tag_files import CONLLU, ENDINGS, Format, Tagged, TagText
 from foresay.data.tag_set import Met, TagSet
 from foresay.errors import UserError
 from foresay.parts import Share, part
 
+_BILOU = " of BILOU; allowed: BIO and BIOES: write E- for L- and S- for U-"
 KNOWN = (1, 2)  # columns of the known sets that are no CoNLL-U
 
 
@@ -79,11 +80,15 @@ class Tags(Rows):
             raise UserError(f"{found['train'].name} has no words; give lines with a word and its tag")
         scheme = TagSet.of(given).scheme if self.read.scheme == "auto" else self.read.scheme
         if self.read.rewrite is not None and scheme == "none":
+            self._check_spelling(given, found["train"])
+            if given == {OUTSIDE}:
+                raise UserError(f"{found['train'].name} has only the tag O; give sentences with spans, such as B-place")
             raise UserError(
                 f"data.rewrite={self.read.rewrite}, but the tags of {found['train'].name} write no spans: "
                 f"{_few(given)}; set data.rewrite=null train.best=accuracy, or use foresay train pos"
             )
         if scheme != "none" and TagSet.of(given).scheme == "none" and given != {OUTSIDE}:
+            self._check_spelling(given, found["train"])
             raise UserError(
                 f"data.scheme={scheme}, but there are tags that write no spans: {_few(given)}; leave it out"
             )
@@ -95,12 +100,22 @@ class Tags(Rows):
                     self._check(text.name, sentence, set_read)
         return set_read if self.read.rewrite is None else TagSet.of(given, self.read.rewrite)
 
+    def _check_spelling(self, given: set[str], text: TagText) -> None:
+        """Names the tag that keeps a set from being one of spans, with its line."""
+        odd = {tag for tag in given if not is_span(tag)} if is_bilou(given) else odd_among(given)
+        for sentence in text:
+            for line, tag in zip(sentence.lines, sentence.tags, strict=True):
+                if tag in odd:
+                    raise UserError(f"{text.name}: line {line} has the tag {tag}{_no_span(given)}")
+
     def _knows(self, tag: str, tags: TagSet) -> bool:
-        return tag in tags.ids or bool(self.read.rewrite and f"B-{tag[2:]}" in tags.ids)
+        return tag in tags.ids or bool(self.read.rewrite and is_span(tag) and f"B-{tag[2:]}" in tags.ids)
 
     def _check(self, name: str, sentence: Tagged, tags: TagSet) -> None:
         for line, tag in zip(sentence.lines, sentence.tags, strict=True):
             if not self._knows(tag, tags):
+                if self.read.rewrite and tag[:2] in ("L-", "U-") and f"B-{tag[2:]}" in tags.ids:
+                    raise UserError(f"{name}: line {line} has the tag {tag}{_BILOU}")
                 if self.known:
                     raise UserError(
                         f"{name}: line {line} has the tag {tag}, which the run does not know: the file is of another "
@@ -138,6 +153,13 @@ def _broken(name: str, sentence: Tagged, place: int, scheme: Scheme, known: bool
     rule = "begins with B- and ends with E-" if scheme == "bioes" else "begins with B-"
     mended = "" if known else f", or let it be mended: data.rewrite={scheme}"
     return f"{name}: line {sentence.lines[place]} has {tag} {where}, and a span {rule} of its type; mend it{mended}"
+
+
+def _no_span(tags: set[str]) -> str:
+    """What is said behind a tag that is none of a span, among tags of which most are."""
+    if is_bilou(tags):
+        return _BILOU
+    return f", which writes no span as others do: {_few(tag for tag in tags if is_span(tag))}; mend it"
 
 
 def _few(tags: object) -> str:

@@ -42,6 +42,7 @@ from foresay.text.word_bytes import numbered_symbols
 FOLDER = "elmo"
 KEPT = ("recipe.yaml", "tokenizer.json", "text.json")
 WEIGHTS = "model.safetensors"
+PIECES = ("characters", "bytes", "subwords", "unigram")  # tokens that are no words
 
 
 @part("embedding", "elmo")
@@ -51,6 +52,7 @@ class Elmo(Embedding):
     wants_symbols = True
     sees_ahead = True
     symbols: Sequence[str] | None = None  # the vocabulary; given before it is built
+    cut: str | None = None  # the kind of the task's tokens, where it is known
     place: Path | None = None  # where the run, or what was kept of it, lies; by default `run`
     bare = False  # True: its weights were not there, and are still to come with those of the run that uses it
     batches: Tensor  # how many it was trained on, where it thaws layer by layer
@@ -64,7 +66,7 @@ class Elmo(Embedding):
         self.how: How = mix
 
     def build(self, vocabulary: int) -> None:
-        self.folder = Path(self.run) if self.place is None else self.place
+        self.folder = Path(self.run).expanduser() if self.place is None else self.place
         recipe = read(self.folder, self.run)
         self.inner: Any = recipe.task
         for module in self.inner.modules():
@@ -90,6 +92,12 @@ class Elmo(Embedding):
         self.width = self.mix.width
         known = int((self.own[len(SPECIALS) :] != UNK).sum())
         self.notes = [f"{known:,} of {vocabulary - len(SPECIALS):,} words are in the vocabulary of {self.run}"]
+        theirs = recipe.tokens.part_name
+        if self.cut in PIECES and theirs != self.cut:
+            self.notes.append(
+                f"warning: elmo: run={self.run!r} was trained on tokens={theirs}, and here tokens={self.cut} cuts "
+                f"words into pieces that it has never met; set tokens={theirs}"
+            )
 
     def forward(self, batch: Batch) -> Tensor:
         if batch.starts is not None:
@@ -119,7 +127,7 @@ class Elmo(Embedding):
     @property
     def longest(self) -> int | None:
         """The most words of a row that the bilm has positions for, <start> or <stop> beside them; None: any number."""
-        inner = self.inner if hasattr(self, "inner") else read(Path(self.run), self.run).task
+        inner = self.inner if hasattr(self, "inner") else read(Path(self.run).expanduser(), self.run).task
         return None if inner.encoder.longest is None else inner.encoder.longest - 1
 
     def never_thaw(self, batches: int) -> int:

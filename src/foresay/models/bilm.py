@@ -167,7 +167,7 @@ class BiLM(Task):
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         before = torch.cat([torch.full_like(ids[:, :1], START), ids[:, :-1]], 1)
         after, follows = ids.roll(-1, 1), torch.cat([real[:, 1:], torch.zeros_like(real[:, :1])], 1)
-        x = self.embedding(Batch(ids=torch.cat([before, after])))
+        x = self.embedding(Batch(ids=torch.cat([before, after])))  # <unk> without letters, as in training
         return *self._both_ways(x, mask, follows), follows
 
     def _given_both(self, ahead: Tensor, back: Tensor, follows: Tensor) -> Tensor:

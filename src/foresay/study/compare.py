@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ def compare(
                 raise
             watch.note(f"warning: {name} is left out: {error}")
             continue
+        except UserError:  # told before the first was trained: nothing stays behind
+            with suppress(OSError):
+                folder.rmdir()
+            raise
         rows.append({"model": name} | _figures(folder / name))
         pieces[name] = pieces_of(run)
         del run  # the next one needs its memory
@@ -91,10 +96,13 @@ def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> 
     """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model."""
     raw = recipes.read(name)
     if data is not None:
-        given = raw.get("data")
+        given: Any = raw.get("data")
         kind = given.get("kind", "text") if isinstance(given, dict) else "text"
-        text = {"data": {"train": data}, "tokens": start.tokens_for(data, settings)} if kind == "text" else {}
-        raw |= text or {"data": {"kind": kind, "train": data}}
+        if kind == "text":
+            raw |= {"data": {"train": data}, "tokens": start.tokens_for(data, settings)}
+        else:  # how rows are read is the recipe's; valid and test belong to its own train
+            kept = {name: value for name, value in given.items() if name not in ("valid", "test")}
+            raw |= {"data": kept | {"train": data}}
     raw, notes = recipes.override(raw, list(settings))
     for note in notes:
         watch.note(f"{name}: {note}")
@@ -117,10 +125,25 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     if data["share"] == 0.0 and data["valid"] is None:
         raise UserError("data.share=0.0 holds out nothing to compare on; set data.share > 0 or give data.valid")
     for name in others:
-        if found[name]["data"] != found[first]["data"]:
-            raise UserError(f"{first} and {name} are trained on different data; give one text for all: --data TEXT")
+        _check_data(first, found[first]["data"], name, found[name]["data"])
         if found[name]["tokens"] != found[first]["tokens"] and checked[name].task.sequence:
             watch.note(f"{first} and {name} have different tokens: compare their bits per byte, not their perplexity")
+
+
+def _check_data(first: str, one: dict[str, Any], name: str, other: dict[str, Any]) -> None:
+    """Refuses two recipes that learn from different texts, or read one text differently."""
+    if one == other:
+        return
+    if (one["kind"], one["train"]) == (other["kind"], other["train"]):
+        ways = [{**data, **data["read"]} for data in (one, other)]
+        for setting in sorted(ways[0].keys() - {"read"}):
+            values = ["null" if way.get(setting) is None else way[setting] for way in ways]
+            if values[0] != values[1]:
+                raise UserError(
+                    f"{first} has data.{setting}={values[0]} and {name} {values[1]}; allowed: one for all: set "
+                    f"data.{setting}"
+                )
+    raise UserError(f"{first} and {name} are trained on different data; give one text for all: --data TEXT")
 
 
 def _figures(folder: Path) -> dict[str, Any]:

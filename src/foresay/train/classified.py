@@ -51,6 +51,7 @@ class Classified:
     calibration_error: float = math.nan  # of P as it is given
     raw_calibration_error: float = math.nan  # of P before it was calibrated
     temperature: float = 1.0
+    notes: tuple[str, ...] = ()  # what a person should know of how the texts were read
 
     def spelt(self) -> str:
         """In a line."""

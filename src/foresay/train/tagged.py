@@ -68,6 +68,7 @@ class TagFigures:
     f1_interval: tuple[float, float]
     table: dict[str, Hits]  # by tag, or by type of span
     most_frequent: float = math.nan  # the accuracy of always giving the most frequent tag
+    notes: tuple[str, ...] = ()  # what a person should know of how the words were read
 
     def spelt(self) -> str:
         """In a line."""
