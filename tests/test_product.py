@@ -109,7 +109,7 @@ def refusal(task: str, row: Row) -> str | None:
     encoder = made("encoder", json.dumps(row["encoder"])) if "encoder" in row else None
     if "pool" in row and row["pool"]["kind"] == "ends" and encoder and not encoder.halves:
         return "pool=ends takes the last step of one direction"
-    if encoder and reads(task) == "text" and encoder.causal == masked:
+    if encoder and reads(task) == "text" and not (encoder.sees_both_sides if masked else encoder.causal):
         return "predicts from both sides" if masked else "would see the answer"
     batches = made("batches", json.dumps(row["batches"]))
     if batches.reads != reads(task):

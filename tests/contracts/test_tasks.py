@@ -53,7 +53,8 @@ def variants() -> list[dict[str, Any]]:
                 {"kind": name, "encoder": both, "writer": one, "embedding": {"size": 5}} for one in described("writer")
             ]
             continue
-        taken = [encoder for encoder in described("encoder") if parts.make("encoder", encoder).causal == task.one_way]
+        fits = "causal" if task.one_way else "sees_both_sides"
+        taken = [encoder for encoder in described("encoder") if getattr(parts.make("encoder", encoder), fits)]
         more = {} if task.one_way else {"masking": {"share": 0.5}}
         if task.one_way and not task.causal:  # an encoder each way: one of each kind, and a table for the words
             taken, more = list({one["kind"]: one for one in taken}.values()), {}
