@@ -129,7 +129,7 @@ def test_on_the_command_line(
     code, out, said = call("predict", str(trained), "fine", "--blanks")
     assert (code, out) == (2, "") and "--blanks is for runs that tag words" in said
     code, _, said = call("score", str(trained), "a text")
-    assert code == 2 and "holds classifier, which know no probability of a text; use foresay predict" in said
+    assert code == 2 and "is of task classifier, which knows no probability of a text; use foresay predict" in said
 
 
 def test_several_labels_and_no_neural_model(tmp_path: Path, monkeypatch, capsys) -> None:

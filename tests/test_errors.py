@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import foresay
-from foresay.errors import UserError, nearest
+from foresay.errors import UserError, counted, nearest
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,7 @@ def test_nearest_takes_any_iterable():
 
 def test_user_error_is_a_value_error_at_the_top():
     assert foresay.UserError is UserError and issubclass(UserError, ValueError)
+
+
+def test_counted():
+    assert [counted(number, "text") for number in (0, 1, 2000)] == ["0 texts", "1 text", "2,000 texts"]

@@ -157,7 +157,9 @@ def test_what_is_no_text_is_refused(run, texts, error):
 
 def test_refusals_of_a_run(run):
     for call in (run.score, run.generate, run.perplexity, run.search, run.correct, run.step):
-        with pytest.raises(UserError, match="holds tagger, which know no probability of a text; use foresay predict"):
+        with pytest.raises(
+            UserError, match="is of task tagger, which knows no probability of a text; use foresay predict"
+        ):
             call("a text")
     with pytest.raises(UserError, match="rows=1, but sentences are read one a row"):
         run.evaluate(rows=1)

@@ -21,6 +21,11 @@ class TextError(UserError):
         self.number, self.why = number, why
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 text`, `2,000 texts`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """`; did you mean 'lstm'?` for the closest allowed name, or nothing when none is close."""
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)

@@ -131,7 +131,8 @@ class Measuring:
             name = self.recipe.task.part_name
             use = "foresay predict" if self.model.reads in ("tags", "labels") else "foresay words"
             raise UserError(
-                f"{self.folder} holds {name}, which know no probability of a text; use {use}, or train a language model"
+                f"{self.folder} is of task {name}, which knows no probability of a text; use {use}, or train a "
+                "language model"
             )
 
 

@@ -142,6 +142,10 @@ def test_blank_lines_keep_their_places(call: Commands, tmp_path, monkeypatch, la
     assert json.loads((tmp_path / "v.json").read_text()) == tokens
 
 
+def test_what_is_written_is_counted(call: Commands, tmp_path):
+    assert call("embed", "run", "a", "--out", tmp_path / "v.npy").error == f"{tmp_path / 'v.npy'}: 1 token of 1 text\n"
+
+
 def test_where_all_lines_are_blank_there_is_no_text(call: Commands, tmp_path):
     (tmp_path / "blank.txt").write_text("\n \n")
     for out in ([], ["--out", tmp_path / "v.npy"]):

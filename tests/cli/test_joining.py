@@ -48,7 +48,7 @@ def test_a_mixture_is_better_than_its_members(call: Commands, folder: Path) -> N
 def test_what_cannot_be_mixed(call: Commands, folder: Path, tmp_path: Path) -> None:
     run = foresay.train("skipgram", ["size=4", "epochs=1", "tokens.size=40"], out=tmp_path / "sg", watch=Watch())
     assert call.refused("mix", run.folder, run.folder) == (
-        f"{run.folder} holds word-vectors, which know no probability of a text; mix language models"
+        f"{run.folder} is of task word-vectors, which knows no probability of a text; mix language models"
     )
     assert call.refused("mix", folder / "1") == "one run is no mixture; give two or more"
     assert "has another vocabulary than" in call.refused("mix", folder / "1", folder / "other")

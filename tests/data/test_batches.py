@@ -105,7 +105,7 @@ def test_evaluation_has_every_token_once(kind, documents, sizes):
 @pytest.mark.parametrize("settings", SMALL, ids=str)
 def test_too_little_text_is_refused_and_two_tokens_are_enough(tmp_path, settings):
     batches = parts.make("batches", settings)
-    with pytest.raises(UserError, match="holds 1 tokens; at least 2 are needed"):
+    with pytest.raises(UserError, match="holds 1 token; at least 2 are needed"):
         batches.open(shards_of(tmp_path / "one", [[]]), 1)
     order = batches.open(shards_of(tmp_path / "two", [[9]]), 1)
     assert set(real(order.batch(0))) == {(START, 9), (9, STOP)}

@@ -125,7 +125,7 @@ def test_long_texts_have_small_maps_without_labels(run: Path, call: Commands):
     ("words", "message"),
     [
         ([], "nothing to look at; give one of --attention TEXT, --pair SOURCE [TARGET] and --text TEXT"),
-        (["--attention", ""], "the text has 1 tokens; give at least two"),
+        (["--attention", ""], "the text has 1 token; give at least two"),
         (["--attention", "the cat", "--layer", 3], "--layer 3; allowed: 0 to 2, as the run has 3"),
         (["--attention", "the cat", "--head", -1], "--head -1; allowed: 0 to 1, as the run has 2"),
         (["--attention", "the cat", "--out", "x.pdf"], "--out x.pdf; allowed: a name that ends with .svg or .png"),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from foresay.cli.app import Encoding, Json, app, divided, say, show, show_json
+from foresay.errors import counted
 
 
 @app.command()
@@ -34,6 +35,6 @@ def prepare(
         say(note)
     show(f"{found['folder']}: {found['symbols']:,} symbols ({found['tokens']['kind']})")
     for name, one in found["parts"].items():
-        documents = f"{one['documents']:,} document{'' if one['documents'] == 1 else 's'}"
+        documents = counted(one["documents"], "document")
         size = f"{one['tokens']:,} tokens, {documents}, {one['bytes'] / 1e6:,.2f} MB"
         show(f"  {name:<6} {size}, {one['bytes'] / one['tokens']:.2f} bytes a token")

@@ -13,7 +13,7 @@ import typer
 
 from foresay.cli.app import Device, Encoding, Force, RunArgument, Trust, app, check_free, load_run, say, show_json
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
-from foresay.errors import TextError, UserError
+from foresay.errors import TextError, UserError, counted
 
 if TYPE_CHECKING:
     from foresay.results import Embedded
@@ -62,7 +62,8 @@ def embed(
     if out is None:
         return
     _write(out, found, [layer] if layer is not None else list(range(len(found[0].layers))))
-    say(f"{out}: {sum(len(one.tokens) for one in found):,} tokens of {len(found):,} texts")
+    tokens = sum(len(one.tokens) for one in found)
+    say(f"{out}: {counted(tokens, 'token')} of {counted(len(found), 'text')}")
 
 
 def _embedded(run: Any, block: list[Placed]) -> Iterator[Embedded]:

@@ -16,7 +16,7 @@ import torch
 
 from foresay.data.batch import Batch
 from foresay.data.shards import Shards
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 from foresay.text.tokens import PAD, START, STOP
 
 
@@ -66,7 +66,7 @@ class Batches:
 def check_enough(shards: Shards) -> None:
     """Refuses data too small to predict anything from."""
     if len(shards) < 2:
-        raise UserError(f"{shards.folder} holds {len(shards)} tokens; at least 2 are needed: give more text")
+        raise UserError(f"{shards.folder} holds {counted(len(shards), 'token')}; at least 2 are needed: give more text")
 
 
 def shifted(shards: Shards, start: int, count: int) -> tuple[np.ndarray, np.ndarray]:

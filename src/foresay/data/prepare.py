@@ -28,7 +28,7 @@ from foresay.data.tag_set import FILE as TAGS
 from foresay.data.tag_set import TagSet, open_tags
 from foresay.data.tags import Tags
 from foresay.data.writer import Progress, Writer
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import Tokens
 
@@ -107,16 +107,16 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
     dropped = corpus.read.duplicates == "drop"
     for name, one in found.items():
         if one.skipped:
-            yield f"data.{name}: {_count(len(one.skipped), 'file')} left out; the first: {one.skipped[0]}"
+            yield f"data.{name}: {counted(len(one.skipped), 'file')} left out; the first: {one.skipped[0]}"
         if replaced := sum(facts.replaced for _, facts in one.sources):
-            yield f"data.{name}: {_count(replaced, 'place')} that held no {corpus.read.encoding} became U+FFFD"
+            yield f"data.{name}: {counted(replaced, 'place')} that held no {corpus.read.encoding} became U+FFFD"
         if one.repeated:
             what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
-            yield f"data.{name}: {_count(one.repeated, 'file')} with the text of another one: {what}"
+            yield f"data.{name}: {counted(one.repeated, 'file')} with the text of another one: {what}"
     trained = {facts.sha256 for _, facts in found["train"].sources}
     for name in list(found)[1:]:  # train is the first
         if same := sum(facts.sha256 in trained for _, facts in found[name].sources):
-            yield f"data.{name}: {_count(same, 'file')} with the text of a train file: what is measured there is known"
+            yield f"data.{name}: {counted(same, 'file')} with the text of a train file: what is measured there is known"
     train, valid = prepared.train.meta, prepared.valid.meta if prepared.valid else None
     if valid and "valid" not in found:
         share = valid.bytes / max(valid.bytes + train.bytes, 1)
@@ -128,13 +128,9 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
     unit = "line" if corpus.unit == "line" else "document"
     if train.repeated and (dropped or train.repeated > _MANY * train.documents):
         what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
-        yield f"train text: {_count(train.repeated, unit)} met before in it: {what}"
+        yield f"train text: {counted(train.repeated, unit)} met before in it: {what}"
     if valid and valid.repeated > _MANY * valid.documents:
-        yield f"validation text: {valid.repeated:,} of {_count(valid.documents, unit)} also in the train text"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+        yield f"validation text: {valid.repeated:,} of {counted(valid.documents, unit)} also in the train text"
 
 
 def _check_lines(corpus: Corpus, tokens: Tokens, found: dict[str, Found]) -> None:

@@ -29,7 +29,7 @@ from foresay.data.pair_files import text_lines
 from foresay.data.records import RETURN, ZERO
 from foresay.data.source import Source
 from foresay.data.squad import squad_rows
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 
 Format = Literal["columns", "conllu", "letters", "squad"]
 ENDINGS: dict[str, Format] = {
@@ -181,4 +181,4 @@ def _short(lines: list[int]) -> Sequence[int]:
 
 
 def _count(columns: int) -> str:
-    return f"{columns} column{'' if columns == 1 else 's'}"
+    return counted(columns, "column")

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from foresay.data.batch import Batch
 from foresay.encode.transformer import Transformer
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 from foresay.loading import PairRun
 from foresay.run import Run
 from foresay.study import pictures
@@ -92,7 +92,7 @@ def _read(run: Run, text: str, longest: int | None) -> list[int]:
     """What a model of one text reads."""
     ids = [*([START] if run.model.causal else []), *run.tokens.encode(text).tolist()]
     if len(ids) < 2:
-        raise UserError(f"the text has {len(ids)} tokens; give at least two to look from one to the other")
+        raise UserError(f"the text has {counted(len(ids), 'token')}; give at least two to look from one to the other")
     if longest is not None and len(ids) > longest:
         raise UserError(f"the text has {len(ids)} tokens; the run has positions for {longest}: give a shorter one")
     return ids

@@ -46,7 +46,9 @@ def mix(runs: Sequence[Run]) -> Mixed:
     for run in runs:
         if not run.model.sequence:
             name = run.recipe.task.part_name
-            raise UserError(f"{run.folder} holds {name}, which know no probability of a text; mix language models")
+            raise UserError(
+                f"{run.folder} is of task {name}, which knows no probability of a text; mix language models"
+            )
         if not run.model.causal:
             raise UserError(f"{run.folder} sees both sides and knows no P of a text; mix language models")
     for other in runs[1:]:

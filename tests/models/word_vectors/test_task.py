@@ -121,7 +121,7 @@ def test_what_cannot_be(tmp_path):
     with pytest.raises(UserError, match="loss=hierarchical with predict=cbow-product; allowed: loss=negative"):
         made(tmp_path / "a", predict="cbow-product", loss="hierarchical")
     model = parts.make("task", {"kind": "word-vectors"})
-    with pytest.raises(UserError, match="the vocabulary has 1 words; vectors need two or more"):
+    with pytest.raises(UserError, match="the vocabulary has 1 word; vectors need two or more"):
         model.build(len(SPECIALS) + 1)
     with pytest.raises(UserError, match="the text has no known word; lower tokens"):
         made(tmp_path / "b", [[1, 1, 1]])
@@ -161,7 +161,7 @@ def test_a_run_is_no_sequence_model(run):
         lambda: run.evaluate(),
         lambda: run.step("a"),
     ):
-        with pytest.raises(UserError, match="holds word-vectors, which know no probability of a text"):
+        with pytest.raises(UserError, match="is of task word-vectors, which knows no probability of a text"):
             use()
 
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from foresay.counts.count import Tokens
 from foresay.counts.frequency import count_tokens
 from foresay.counts.threads import threads
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 from foresay.kernels import switch
 from foresay.kernels.word_vectors.plan import NOT_SPELT, Spelt, Tables, World, aligned
 from foresay.models.task import Fitting, Task
@@ -80,8 +80,8 @@ class WordVectorTask(Task):
         self.vocabulary = vocabulary
         if vocabulary < len(SPECIALS) + 2:
             raise UserError(
-                f"the vocabulary has {max(vocabulary - len(SPECIALS), 0)} words; vectors need two or more: lower "
-                "tokens.min_count, or give more text"
+                f"the vocabulary has {counted(max(vocabulary - len(SPECIALS), 0), 'word')}; vectors need two or more: "
+                "lower tokens.min_count, or give more text"
             )
         if isinstance(self.predict, CbowProduct) and not hasattr(self.objective, "number"):
             raise UserError(f"loss={self.objective.part_name} with predict=cbow-product; allowed: loss=negative")
