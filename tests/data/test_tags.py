@@ -48,6 +48,11 @@ def test_what_is_mended_is_told():
         ("a O\nb Z\n", {"tags": ["O", "N"]}, "line 2 has the tag Z, which is not among data.tags: N, O"),
         ("a N\n", {"read": {"rewrite": "bio"}}, "write no spans: N; set data.rewrite=null train.best=accuracy, or use"),
         (
+            "a O\n",
+            {"read": {"rewrite": "bio"}},
+            "a.conll has only the tag O; give sentences with spans, such as B-place",
+        ),
+        (
             TEXT + "x 0\n",
             {"read": {"rewrite": "bio"}},
             "a.conll: line 9 has the tag 0, which writes no span .*; mend it",
