@@ -236,9 +236,11 @@ class Beginning:
 
 
 def unbounded(row: Any) -> bool:
-    """Whether nothing holds the states of its cell: one that adds up, or a linear one under vectors of deviation 1."""
+    """Whether nothing holds its features: of a cell that adds up, or linear under vectors of deviation 1, or ReLU's."""
     named = str(row)
-    return "additive" in named or ("normed" in named and ("identity" in named or "lru" in named))
+    return "additive" in named or (
+        "normed" in named and any(one in named for one in ("identity", "lru", "convolution"))
+    )
 
 
 def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
