@@ -113,3 +113,17 @@ def test_whose_vectors_are_idle(processor, vectors, idle, monkeypatch):
 def test_a_processor_that_is_not_described(monkeypatch):
     monkeypatch.setattr(wide, "Path", lambda _: Path("no such file"))
     assert not wide.has_idle_vectors.__wrapped__()
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_gradients_in_pieces(keep, monkeypatch):
+    """Some rows of W at a time, the last ones fewer; added to what is there, or in its place."""
+    if not wide._there():
+        pytest.skip("this build of torch has no oneDNN")
+    monkeypatch.setattr(wide, "PIECE", 5 * 16)
+    generator = torch.Generator().manual_seed(1)
+    dy, x, before = (torch.randn(*size, generator=generator) for size in ((7, 37), (7, 5), (37, 5)))
+    to = before.clone() if keep else torch.full((37, 5), torch.nan)
+    wide.add_weight_gradient(to, dy, x, keep=keep)
+    expected = dy.double().t() @ x.double() + (before.double() if keep else 0)
+    torch.testing.assert_close(to.double(), expected, rtol=1e-5, atol=1e-5)

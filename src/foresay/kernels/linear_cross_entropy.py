@@ -162,6 +162,7 @@ def _run(
     for rows in row_chunks(len(f), len(w), f.device, dtype.itemsize if f.is_cuda else sums.itemsize):
         size = rows.stop - rows.start
         if fast:
+            z = f.new_empty(0)  # what was there is given back before there is more
             z = wide.product(f[rows], w, b)
         else:
             z = z[:size] if len(z) else f.new_empty(size, len(w))  # the last chunk may be smaller
@@ -207,8 +208,10 @@ def _add_gradients(
         f, apart = (f * part).to(g.dtype), fast and wide.has_idle_vectors()
         if d_weight.dtype == g.dtype and not apart:
             d_weight.addmm_(g.t(), f, beta=1 if rows.start else 0)
+        elif apart and d_weight.dtype == g.dtype:
+            wide.add_weight_gradient(d_weight, g, f, keep=rows.start > 0)
         else:
-            found = wide.weight_gradient(g, f) if apart else gradient_product(g, f, d_weight.dtype)
+            found = gradient_product(g, f, d_weight.dtype)
             d_weight.add_(found) if rows.start else d_weight.copy_(found)
     if d_bias is not None:
         d_bias += (g.t() @ part.to(g.dtype))[:, 0]

@@ -22,6 +22,7 @@ from torch.autograd.function import once_differentiable
 from foresay.kernels.switch import plain
 
 LEAST = 1 << 26  # multiplications that are worth it
+PIECE = 1 << 20  # numbers of a gradient that are found at a time
 LEAST_IDLE = 1 << 22  # where MKL leaves vectors idle
 
 
@@ -66,8 +67,18 @@ def weight_gradient(dy: Tensor, x: Tensor) -> Tensor:
     """dy' x of (N, O) and (N, K), without gradients."""
     if dy.numel() * x.shape[1] < max(LEAST_IDLE, 1) or not has_idle_vectors():
         return dy.t() @ x
-    shape = x.new_empty(()).expand(dy.shape[1], x.shape[1])  # oneDNN asks for W, and looks at its shape alone
-    return torch.ops.aten.mkldnn_linear_backward_weights(dy.to_mkldnn(), x.to_mkldnn(), shape, False)[0].to_dense()
+    found = x.new_empty(dy.shape[1], x.shape[1])
+    add_weight_gradient(found, dy, x, keep=False)
+    return found
+
+
+def add_weight_gradient(to: Tensor, dy: Tensor, x: Tensor, *, keep: bool) -> None:
+    """to = dy' x, and what it was if that is to be kept: by oneDNN, some rows at a time, for it wants copies."""
+    factor, rows = x.to_mkldnn(), max(PIECE // max(x.shape[1], 1), 16)
+    for part, own in zip(to.split(rows), dy.split(rows, 1), strict=True):
+        shape = x.new_empty(()).expand(part.shape)  # oneDNN asks for W, and looks at its shape alone
+        found = torch.ops.aten.mkldnn_linear_backward_weights(own.to_mkldnn(), factor, shape, False)[0].to_dense()
+        part.add_(found) if keep else part.copy_(found)
 
 
 def laid_out(weight: Tensor, rows: int) -> Tensor | None:
