@@ -2,7 +2,7 @@
 
 Threads that share a product wait at its end for the slowest of them. By default they wait awake for milliseconds; where
 another process has taken one of the cores, the others burn theirs meanwhile, and two trainings on two cores took ten
-times as long as one after the other (docs/log.md). After ROUNDS looks they sleep. Alone that costs 2 % or less.
+times as long as one after the other (docs/log.md). After ROUNDS looks they sleep. Alone that costs 2 to 7 %.
 
 The library that makes the threads reads this once, when torch is loaded.
 """
