@@ -9,6 +9,7 @@ import pytest
 
 from foresay.decode.rescore import Hypothesis, read, rescore
 from foresay.errors import UserError
+from foresay.models.task import Task
 
 
 @dataclass
@@ -19,6 +20,8 @@ class Scored:
 
 class Letters:
     """log P = -1 for every letter, -3 for a z."""
+
+    model = Task()
 
     def score(self, texts: list[str]) -> list[Scored]:
         logs = [[-3.0 if letter == "z" else -1.0 for letter in text] for text in texts]

@@ -195,7 +195,8 @@ def search_and_show(
     from foresay.train.aside import write_file
 
     trail, number = None if tree is None else Trail(), getattr(search, "best", 1)
-    each: Any = {"on_found": Shown(number, len(texts))} if run.model.conditional and not as_json else {}
+    shown = Shown(number, len(texts))
+    each: Any = {"on_found": shown} if run.model.conditional and not as_json else {}
     with told():
         found = run.search(texts, search=search, fuse=others, trail=trail, **each, **limits)  # pyright: ignore[reportArgumentType]
     if tree is not None and trail is not None:
@@ -211,7 +212,7 @@ def search_and_show(
         show_json([{"prompt": text, **one.as_dict()} for text, one in pairs])
     elif not each:
         for best in found:
-            Shown(number, len(texts))(best)
+            shown(best)
 
 
 class Shown:

@@ -80,7 +80,7 @@ def rescore(run: Any, given: Sequence[Hypothesis], weight: float = 1.0, bonus: f
     for name, number in (("weight", weight), ("bonus", bonus)):
         if not math.isfinite(number):
             raise UserError(f"{name}={number}; allowed: a finite number")
-    if getattr(getattr(run, "model", None), "conditional", False):
+    if run.model.conditional:
         raise UserError(f"{run.folder} writes from a source, and rescoring needs P of a text; use a language model")
     lists: dict[str, list[Rescored]] = {}
     for one, scored in zip(given, run.score([one.text for one in given]), strict=True):
