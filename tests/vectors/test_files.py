@@ -53,6 +53,34 @@ def test_the_form_is_in_the_contents(name: str, tmp_path: Path) -> None:
     assert again.words == WORDS and np.array_equal(again.matrix, MATRIX)
 
 
+@pytest.mark.parametrize("name", ["v.bin", "v.bin.gz", "vectors"])
+@pytest.mark.parametrize("rows", [[b"0\n\0["], [b"0\n2[", b"1\n\0?"], [b"0\n2[\0\0\0\0", b"1 2\n\0\0\0?"]])
+def test_float32_that_begins_like_a_line_of_figures(name: str, rows: list[bytes]) -> None:
+    matrix = np.stack([np.frombuffer(row, "<f4") for row in rows])
+    WordVectors([str(row) for row in range(len(rows))], matrix).save(name, "word2vec-binary")
+    assert np.array_equal(WordVectors.load(name).matrix, matrix)
+
+
+@pytest.mark.parametrize("rows", [[b"0\n2["], [b"0\n2[", b"1\n.?"]])
+def test_a_name_tells_where_the_contents_leave_a_doubt(rows: list[bytes]) -> None:
+    matrix = np.stack([np.frombuffer(row, "<f4") for row in rows])
+    WordVectors([str(row) for row in range(len(rows))], matrix).save("v.bin")
+    assert np.array_equal(WordVectors.load("v.bin").matrix, matrix)
+    Path("v.bin").rename("v.txt")
+    with pytest.raises(UserError, match="numbers"):
+        WordVectors.load("v.txt")
+
+
+@pytest.mark.parametrize(("name", "row"), [("v.bin", b"2 3 4"), ("vectors", b"2 3 4"), ("vectors", b"2 3")])
+def test_figures_whatever_the_name(name: str, row: bytes) -> None:
+    Path(name).write_bytes(b"2 2\n0 1 2\n1 " + row[2:] + b"\n")
+    if row == b"2 3 4":
+        assert WordVectors.load(name).matrix.tolist() == [[1, 2], [3, 4]]
+    else:
+        with pytest.raises(UserError, match="line 3: '1' has 1 of 2 numbers"):
+            WordVectors.load(name)
+
+
 @pytest.mark.parametrize("name", PACKED)
 def test_the_same_vectors_give_the_same_bytes(name: str) -> None:
     made().save(name)

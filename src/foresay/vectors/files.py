@@ -40,6 +40,7 @@ REFUSED = {
     rb"PK\x03\x04": "is a zip file; unpack it and give the file inside",
     rb"\x93NUMPY": "is an array without words; give WordVectors(words, matrix) in Python",
 }
+LINES = 3  # looked at to tell figures from float32
 _NUMBERS = re.compile(rb"[0-9eE+.nafiNAFI\- \t\r]+")
 
 
@@ -73,17 +74,31 @@ def form_of(source: Source) -> Form:
     length = int.from_bytes(head[:8], "little")
     if not source.packed and (name.endswith(".safetensors") or (head[8:9] == b"{" and length < source.size)):
         return "safetensors"
-    if text_file.declared(head) is None:
-        return "word2vec-binary" if name.endswith((".bin", ".bin.gz")) else "glove"
-    if _is_text(head) or name.endswith((".txt", ".vec", ".txt.gz", ".vec.gz")):
+    binary = name.endswith((".bin", ".bin.gz"))
+    said = text_file.declared(head)
+    if said is None:
+        return "word2vec-binary" if binary else "glove"
+    if _is_text(head, *said) or name.endswith((".txt", ".vec", ".txt.gz", ".vec.gz")):
         return "word2vec"
-    return "word2vec-binary"
+    broken = not binary and b"\0" not in head and _numbers(head.split(b"\n", 2)[1])
+    return "word2vec" if broken else "word2vec-binary"
 
 
-def _is_text(head: bytes) -> bool:
-    """Whether a word and numbers in figures stand after the first line."""
-    row = head.partition(b"\n")[2].partition(b"\n")[0]
-    return _NUMBERS.fullmatch(row.lstrip(b" \t").partition(b" ")[2]) is not None
+def _is_text(head: bytes, rows: int, width: int) -> bool:
+    """Whether words with `width` numbers in figures stand in the first lines, and no more of them than declared.
+
+    One line is not enough: a float32 may begin with a figure and a line's end.
+    """
+    lines = head.split(b"\n", LINES + 1)[1:]
+    whole = lines[:-1] or lines
+    more = rows < len(lines) and lines[rows].strip()
+    return not more and all(_numbers(line) == width for line in whole[: min(rows, LINES)])
+
+
+def _numbers(line: bytes) -> int:
+    """How many numbers in figures stand after a word; 0 where something else does."""
+    after = line.lstrip(b" \t").partition(b" ")[2]
+    return len(after.split()) if _NUMBERS.fullmatch(after) else 0
 
 
 def _of_tensors(tensors: Tensors, most: int | None) -> dict[str, Any]:
