@@ -280,7 +280,7 @@ class Run(Measuring):
         if self.model.causal:
             return self.step(before)[0]
         self.model.eval()
-        first, last = (self.tokens.encode(text).tolist() for text in (before, after))
+        first, last = (self.tokens.encode(text).tolist() for text in fits(list[str], [before, after], "texts"))
         ids = torch.tensor([[*first, MASK, *last, *([STOP] if self.ends_count else [])]], device=self.model.device)
         model: Any = self.model
         return model.fill(ids, torch.tensor([len(first)], device=self.model.device))[0]

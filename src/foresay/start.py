@@ -176,6 +176,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
     if there:
         check_same_text(folder, prepared)
     else:
+        _check_one_text_a_row(model, recipe)
         _begin_folder(folder, model, recipe, prepared)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
@@ -235,6 +236,12 @@ def _check_elmo(folder: Path, model: Task) -> None:
                 f"elmo: run={elmo.run!r} is not there, and {folder} has neither its weights nor a whole checkpoint; "
                 "bring it back to its place, or start a new run"
             )
+
+
+def _check_one_text_a_row(model: Task, recipe: Recipe) -> None:
+    """Refuses packed rows under a bilm before there is a run; only a batch can tell that in the end, and late."""
+    if elmos(model) and recipe.train.batches.part_name == "packed":
+        raise UserError("elmo reads one text a row, and rows are packed; set train.batches=buckets")
 
 
 def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared) -> None:

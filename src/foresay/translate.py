@@ -287,7 +287,11 @@ class Translating(Measuring):
         taken. With `limit`, of the first so many.
         `measures` are those of the recipe, by default BLEU, chrF and exact match; with none, nothing is written.
         """
-        asked = self._task.measures if measures is None else fits(list[Measure], list(measures), "measures")
+        asked = (
+            self._task.measures
+            if measures is None
+            else fits(list[Measure], [measures] if isinstance(measures, str) else list(measures), "measures")
+        )
         read = self.reading(encoding, columns)
         part, whole = self.held_out(data, split, read)
         shards = first_of(whole, limit)

@@ -66,6 +66,8 @@ def test_correct(run: Path, call: Commands):
 
 def test_what_is_expected_between(run: Path):
     loaded = load(run)
+    with pytest.raises(UserError, match="texts"):
+        loaded.expect("the cat", 5)
     log_probs = loaded.expect("the cat", "a tree .")
     assert loaded.tokens.pieces([int(log_probs.argmax())]) == ["sees"]
     assert float(log_probs.exp().sum()) == pytest.approx(1, abs=1e-5)

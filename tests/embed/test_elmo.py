@@ -325,7 +325,7 @@ def test_notes_are_told_once_also_of_both_ends(tmp_path):
     thawing["embedding"]["of"][1]["thaw"] = [0, thawing["train"]["steps"] - 1, thawing["train"]["steps"]]
     thawing["beside"] = thawing["embedding"]["of"][1]
     start.train(thawing, out=tmp_path / "run", device="cpu", watch=Notes())
-    assert len([note for note in Notes.told if note.endswith("words are in the vocabulary of letters")]) == 1
+    assert len([note for note in Notes.told if note.endswith("symbols are in the vocabulary of letters")]) == 1
     assert [note for note in Notes.told if note.startswith("warning: elmo")] == [
         f"warning: elmo: thaw={thawing['embedding']['of'][1]['thaw']}: 1 of its layers thaw after the last batch"
     ]
@@ -349,6 +349,15 @@ def test_what_predicts_the_next_word_may_not_see_it():
 def test_packed_rows_and_two_runs_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"reads one text a row, and rows are packed; set train\.batches=buckets"):
         build()(Batch(ids=IDS, starts=MASK))
+    masked = {"task": "masked-lm", "data": {"train": "text.txt"}, "tokens": "blanks", "output": {"tied": False}}
+    masked |= {
+        "embedding": {"kind": "elmo", "run": "letters"},
+        "encoder": {"kind": "transformer", "size": 8, "heads": 2, "causal": False},
+    }
+    with pytest.raises(UserError, match=r"rows are packed; set train\.batches=buckets"):
+        train = {"steps": 2, "batches": {"kind": "packed", "rows": 2, "length": 12}}
+        start.train(masked | {"train": train}, out=tmp_path / "run", device="cpu", watch=Watch())
+    assert not (tmp_path / "run").exists()
     two = {"kind": "joined", "of": [{"kind": "elmo", "run": name} for name in ("letters", "words")]}
     with pytest.raises(UserError, match="has the runs letters and words; allowed: one in a model"):
         start.train(recipe(embedding=two), out=tmp_path / "run", device="cpu", watch=Watch())

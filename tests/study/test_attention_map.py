@@ -101,7 +101,7 @@ def test_the_command(run: Path, call: Commands, tmp_path: Path):
     torch.testing.assert_close(torch.tensor(told["maps"][0]["weights"]), attention_of(load(run), text).maps[1][0])
     said = call("look", run, "--attention", text).error
     picture = run / "attention.svg"
-    assert said == f"{picture} is written: 3 layers of 2 heads, 8 tokens\n"
+    assert said == f"{picture} is written: 8 tokens, of a model with 3 layers of 2 heads\n"
     drawn = picture.read_text("utf-8")
     assert drawn.count(">layer ") == 6 and drawn.count(">cat<") == 12 and ">layer 2, head 1<" in drawn
     assert "attention.svg exists" in call.refused("look", run, "--attention", text)

@@ -186,7 +186,7 @@ def test_command(tmp_path: Path, monkeypatch, call):
         recipe | {"embedding": {"kind": "lookup", "size": 8}, "train": train}, out="run", device="cpu", watch=Watch()
     )
     said = call("senses", "run", "tags.tsv", "--picture", "bear.png").out.splitlines()
-    assert said[0] == "1 words of two kinds or more, 80 occurrences" and len(said) == 4
+    assert said[0] == "1 word of two kinds or more, 80 occurrences" and len(said) == 4
     told = json.loads(call("senses", "run", "tags.tsv", "--tags", "N,V", "--columns", "1,2", "--json").out)
     assert told["layers"][1]["nearest"] == 100 > told["layers"][1]["chance"]
     assert imread(tmp_path / "bear.png").size

@@ -21,7 +21,7 @@ from foresay.cli.app import (
     show_json,
     told,
 )
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 
 if TYPE_CHECKING:
     from foresay.run import Run
@@ -111,7 +111,8 @@ def look_at_attention(
     if path is not None:
         with told():
             pictures.write(path, attention_map.draw(found, *place))
-        say(f"{path} is written: {len(found.maps)} layers of {len(found.maps[0])} heads, {len(found.tokens)} tokens")
+        shape = f"{counted(len(found.maps), 'layer')} of {counted(len(found.maps[0]), 'head')}"
+        say(f"{path} is written: {counted(len(found.tokens), 'token')}, of a model with {shape}")
     if as_json:
         show_json(found.as_dict(*place))
 

@@ -23,7 +23,7 @@ from foresay.cli.app import (
     show_json,
     told,
 )
-from foresay.errors import UserError, nearest
+from foresay.errors import UserError, counted, nearest
 
 if TYPE_CHECKING:
     from foresay.data.tag_files import Tagged
@@ -76,7 +76,7 @@ def senses(
         show_json(found.as_dict())
         return
     many = sum(len(one.tags) for one in found.words)
-    show(f"{len(found.words):,} words of two kinds or more, {many:,} occurrences")
+    show(f"{counted(len(found.words), 'word')} of two kinds or more, {counted(many, 'occurrence')}")
     if found.left_out:
         say(f"{found.left_out:,} sentences left out: the run's tokens cut their words otherwise")
     show(f"{'layer':<8}{'nearest alike':>16}{'by chance':>12}{'cosine, alike':>16}{'others':>9}")

@@ -91,7 +91,7 @@ class Elmo(Embedding):
         self.mix = Mix(self.how, widths)
         self.width = self.mix.width
         known = int((self.own[len(SPECIALS) :] != UNK).sum())
-        self.notes = [f"{known:,} of {vocabulary - len(SPECIALS):,} words are in the vocabulary of {self.run}"]
+        self.notes = [f"{known:,} of {vocabulary - len(SPECIALS):,} symbols are in the vocabulary of {self.run}"]
         theirs = recipe.tokens.part_name
         if self.cut in PIECES and theirs != self.cut:
             self.notes.append(
