@@ -7,9 +7,11 @@ BIN := .venv/bin
 READY := .venv/.ready
 # one thread for each test worker: two workers on two cores
 TEST_ENV := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+INTERPRETER := .venv/interpreter
+KERNELS := tests/kernels tests/encode/test_transformer.py tests/models/word_vectors/test_gpu.py
 COMPILED := tests/counts tests/kernels/ngram tests/output/trees tests/kernels/test_numbers.py tests/kernels/word_vectors tests/models/word_vectors/test_plain.py tests/models/word_vectors/test_learn.py tests/kernels/test_chain.py
 
-.PHONY: demo test coverage test-kernels kenlm uncompiled check format bench docs product clean
+.PHONY: demo test coverage test-kernels interpreted kenlm uncompiled check format bench docs product clean
 
 demo: $(READY)
 	$(BIN)/foresay demo
@@ -34,6 +36,12 @@ uncompiled: $(READY)
 # every kernel and every cell alone; on a machine with a GPU its kernels too
 test-kernels: $(READY)
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels tests/encode tests/contracts/test_cells.py
+
+# a GPU's kernels without a GPU, number by number in Triton's interpreter, which is for Linux and asks for an older numpy
+interpreted: $(READY)
+	@test -d $(INTERPRETER) || $(BIN)/pip install --quiet --no-deps --target $(INTERPRETER) 'triton==3.6.0' 'numpy==2.3.5'
+	TRITON_INTERPRET=1 PYTHONPATH=$(INTERPRETER) $(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -m interpreted \
+	  -W 'ignore:Conversion of an array:DeprecationWarning' -W 'ignore:invalid value:RuntimeWarning' $(KERNELS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

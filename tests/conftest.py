@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from tests.commands import Commands
 from tests.forks import Forks
+from tests.gpu import INTERPRETED, take_gpu_kernels
 
 settings.register_profile("foresay", deadline=None, max_examples=50)  # no test is timed
 settings.load_profile("foresay")
@@ -97,6 +98,12 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.getbasetemp() / f"test-{next(NUMBERS)}"
     path.mkdir()
     return path
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if INTERPRETED and request.node.get_closest_marker("interpreted"):
+        take_gpu_kernels(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -102,7 +102,8 @@ def test_a_prompt_is_on_its_own_in_any_batch(kind, seed, width, groups, required
 
 @pytest.mark.parametrize(
     "kind, floats, near",
-    [(kind, torch.float32, 2e-4) for kind in KINDS] + [(kind, torch.float64, 1e-10) for kind in ("lstm", "transformer")],
+    [(kind, torch.float32, 2e-4) for kind in KINDS]
+    + [(kind, torch.float64, 1e-10) for kind in ("lstm", "transformer")],
 )
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 1000), alpha=st.sampled_from([0.0, 0.6, 1.3]), temperature=st.sampled_from([0.7, 1.0]))

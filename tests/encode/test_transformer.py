@@ -12,6 +12,7 @@ from foresay.encode.block import Form
 from foresay.encode.encoder import map_state, reorder
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
+from tests.gpu import GPU, HALF, by_kernels
 
 B, T, D = 2, 6, 3
 
@@ -212,8 +213,7 @@ def test_without_biases_there_are_none():
     assert not any("bias" in name for name, _ in encoder.named_parameters())
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@by_kernels
 @pytest.mark.parametrize("few", [8, 2])
 @pytest.mark.parametrize(
     "settings", [{}, {"positions": "learnt"}, {"positions": "rotary", "size": 8}, {"block": Form(place="post")}]
@@ -233,27 +233,26 @@ def test_steps_on_a_gpu_equal_one_pass(settings, few, monkeypatch):
                 part.double(), own, map_state(state, lambda t: t.double() if t.is_floating_point() else t)
             )
             expected.append(y)
-        encoder = encoder.float().cuda()
+        encoder = encoder.float().to(GPU)
         state, found = encoder.begin(3, capacity=6), []
         for part, own in [(x[:, :4], mask), *((x[:, t : t + 1], None) for t in range(4, 9))]:
-            y, state = encoder(part.cuda(), None if own is None else own.cuda(), state)
+            y, state = encoder(part.to(GPU), None if own is None else own.to(GPU), state)
             found.append(y.cpu().double())
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@by_kernels
 @pytest.mark.parametrize("rows", [1, 3, 70])  # one, several, many
 def test_half_precision_steps_on_a_gpu_are_near_one_pass(rows):
     encoder = build(size=64, heads=4, layers=2, block=Form(activation="gelu-tanh")).float()
     x = torch.randn(rows, 9, D)
     with torch.inference_mode():
         expected = encoder.double()(x.double())[0][:, 4:]
-        encoder = encoder.bfloat16().cuda()
+        encoder = encoder.to(GPU, HALF)
         state, found = encoder.begin(rows, capacity=9), []
         for part in [x[:, :4], *(x[:, t : t + 1] for t in range(4, 9))]:
-            y, state = encoder(part.cuda().bfloat16(), None, state)
+            y, state = encoder(part.to(GPU, HALF), None, state)
             found.append(y.cpu().double())
     error = (torch.cat(found[1:], 1) - expected).square().mean().sqrt()
     assert error < 0.02 * expected.square().mean().sqrt()

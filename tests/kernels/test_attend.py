@@ -7,6 +7,7 @@ import torch
 
 from foresay.kernels import attend as module
 from foresay.kernels.attend import Slots, attend, attend_plain
+from tests.gpu import GPU, by_kernels
 
 B, N, G, C, D, E = 3, 4, 2, 7, 5, 6
 
@@ -50,8 +51,7 @@ def test_threads_give_the_same(monkeypatch):
     assert torch.equal(attend(q, k, v, slots, 0.4), alone)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@by_kernels
 @pytest.mark.parametrize("window", [1 << 60, 2])
 @pytest.mark.parametrize("some", [2, 4, 64])
 def test_on_a_gpu(window, some, monkeypatch):
@@ -65,13 +65,13 @@ def test_on_a_gpu(window, some, monkeypatch):
     rows[:, last] = torch.arange(B)
     at[:, last] = slots.position
     expected = attend_plain(q, k, v, slots._replace(rows=rows, at=at), 0.4)
-    device = {name: value.cuda() for name, value in {"rows": rows, "at": at, "begun": slots.begun}.items()}
-    state = device | {"used": torch.full((B,), last, device="cuda")}
-    held = {"k": k.float().cuda(), "v": v.float().cuda()}
+    device = {name: value.to(GPU) for name, value in {"rows": rows, "at": at, "begun": slots.begun}.items()}
+    state = device | {"used": torch.full((B,), last, device=GPU)}
+    held = {"k": k.float().to(GPU), "v": v.float().to(GPU)}
     new_k, new_v = held["k"][:, last].clone(), held["v"][:, last].clone()
     held["k"][:, last], held["v"][:, last] = 0, 0
-    arrived = torch.zeros(B, N, dtype=torch.int32, device="cuda")
-    found = attend_and_keep(q.float().cuda(), new_k, new_v, held, state, slots.position.cuda(), 0.4, window, arrived)
+    arrived = torch.zeros(B, N, dtype=torch.int32, device=GPU)
+    found = attend_and_keep(q.float().to(GPU), new_k, new_v, held, state, slots.position.to(GPU), 0.4, window, arrived)
     visible = slots.position >= slots.begun
     torch.testing.assert_close(found.cpu().double()[visible], expected[visible], rtol=1e-5, atol=1e-5)
     assert torch.equal(held["k"][:, last], new_k) and torch.equal(held["v"][:, last], new_v)

@@ -11,8 +11,8 @@ from foresay.decode.beams import Beams
 from foresay.decode.search import Limits
 from foresay.kernels.switch import compiles
 from foresay.text.tokens import STOP
+from tests.gpu import BY_KERNELS, GPU
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 compiled = pytest.mark.skipif(not compiles(), reason="nothing is compiled")
 
 
@@ -39,9 +39,7 @@ class Table:
         return {"steps": state["steps"][rows]}
 
 
-@pytest.mark.parametrize(
-    "device", [pytest.param("cpu", marks=compiled), pytest.param("cuda", marks=[pytest.mark.gpu, needs_gpu])]
-)
+@pytest.mark.parametrize("device", [pytest.param("cpu", marks=compiled), pytest.param(GPU, marks=BY_KERNELS, id="gpu")])
 @pytest.mark.parametrize("until", ["sure", "number", "length"])
 @pytest.mark.parametrize(("width", "best", "alpha", "temperature"), [(1, 1, 0, 1), (2, 2, 0.7, 1), (5, 3, 1.0, 0.6)])
 @pytest.mark.parametrize(("vocabulary", "length"), [(8, 1), (20, 7), (3000, 12)])

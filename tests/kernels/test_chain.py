@@ -11,9 +11,9 @@ from torch import Tensor
 
 from foresay.kernels import chain
 from foresay.output.crf import CRF, FORBIDDEN
+from tests.gpu import BY_KERNELS, GPU, by_kernels
 
-ON_GPU = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
-DEVICES = ["cpu", pytest.param("cuda", marks=ON_GPU)]
+DEVICES = ["cpu", pytest.param(GPU, marks=BY_KERNELS, id="gpu")]
 B, T, K = 19, 7, 5  # three tables of rows, the last not full
 SIZES = torch.tensor([7, 3, 0, 1, 5] * 4)[:B]
 MASK = torch.arange(T) < SIZES[:, None]
@@ -131,12 +131,11 @@ def test_more_tags_than_registers_hold_are_left_to_the_plain_twin():
     torch.testing.assert_close(found, expected, rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@by_kernels
 def test_a_program_of_several_rows(monkeypatch):
     from foresay.kernels import chain_triton
 
-    one, twin, scores, tags = made(1.0, "cuda")
+    one, twin, scores, tags = made(1.0, GPU)
     monkeypatch.setattr(chain_triton, "TABLES", 3)
     found, expected = gradients(one, scores, tags, MASK), gradients(twin, scores.cpu().double(), tags.cpu(), MASK)
     torch.testing.assert_close(found, expected, rtol=2e-5, atol=2e-5)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
+from tests.gpu import BY_KERNELS, GPU, HALF
+
+pytestmark = BY_KERNELS
 SHAPES = [(1, 7), (3, 3000), (2, 1024), (32, 50304)]
 
 
@@ -13,7 +15,7 @@ SHAPES = [(1, 7), (3, 3000), (2, 1024), (32, 50304)]
 def test_log_softmax(rows, width):
     from foresay.kernels.choose_triton import log_softmax
 
-    z = torch.randn(rows, width, generator=torch.Generator().manual_seed(1)).bfloat16().cuda()
+    z = torch.randn(rows, width, generator=torch.Generator().manual_seed(1)).to(GPU, HALF)
     z[0, : width // 2] = -torch.inf  # pieces of nothing else too
     torch.testing.assert_close(log_softmax(z), z.float().log_softmax(1), atol=1e-5, rtol=1e-5)
 
@@ -26,9 +28,9 @@ def test_argmax_takes_the_lowest_of_equals(rows, width, dtype):
     values = torch.randn(rows, width, generator=torch.Generator().manual_seed(1)).to(dtype)
     values[0, -1] = values[0].max()
     expected = torch.tensor([int((row == row.max()).nonzero()[0]) for row in values])
-    places, found = argmax(values.cuda())
+    places, found = argmax(values.to(GPU))
     assert torch.equal(places.cpu(), expected) and torch.equal(found.cpu(), values.amax(1))
-    places, found = argmax(torch.full((2, width), -torch.inf, dtype=dtype, device="cuda"))
+    places, found = argmax(torch.full((2, width), -torch.inf, dtype=dtype, device=GPU))
     assert places.tolist() == [0, 0] and (found == -torch.inf).all()
 
 
@@ -42,7 +44,7 @@ def test_note(asked):
     clear, alive = torch.tensor([1, 0, 1, 1, 0]).bool(), torch.tensor([1, 1, 1, 1, 0]).bool()
     sure, sizes = torch.ones(5, dtype=torch.bool), torch.tensor([1, 2, 3, 0, 2])
     texts, last, step = torch.zeros(5, 4, dtype=torch.long), torch.zeros(5, dtype=torch.long), torch.tensor(3)
-    given = [t.cuda() for t in (chosen, logs, clear, alive, sure, texts, sizes, last, step)]
+    given = [t.to(GPU) for t in (chosen, logs, clear, alive, sure, texts, sizes, last, step)]
     if not asked:
         given[2] = None
     note(*given, 1, 0)

@@ -7,6 +7,7 @@ import torch
 
 import foresay.kernels.linear_cross_entropy as kernel
 from foresay.kernels.linear_cross_entropy import linear_cross_entropy, plain_linear_cross_entropy, row_chunks
+from tests.gpu import GPU, by_kernels
 
 N, H, V = 37, 7, 101
 
@@ -148,14 +149,13 @@ def test_even_sizes_change_nothing(bias, small, monkeypatch):
         torch.testing.assert_close(value, expected)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@by_kernels
 @pytest.mark.parametrize("width", [7, 8192, 20000])
 def test_softmax_gradient_on_a_gpu(width):
     from foresay.kernels.softmax_triton import softmax_gradient
 
     torch.manual_seed(1)
-    z, targets = torch.randn(5, width, device="cuda"), torch.randint(width, (5,), device="cuda")
+    z, targets = torch.randn(5, width, device=GPU), torch.randint(width, (5,), device=GPU)
     exact = z.double().requires_grad_()
     losses = torch.nn.functional.cross_entropy(exact, targets, reduction="none")
     (gradient,) = torch.autograd.grad(losses.sum(), exact)

@@ -10,6 +10,7 @@ import torch
 
 from foresay.kernels import scan
 from foresay.kernels.scan import linear_scan, plain_linear_scan
+from tests.gpu import GPU, INTERPRETED, by_kernels
 
 EXACT = [torch.float64, torch.complex128]
 NARROW = {torch.float32: torch.float64, torch.complex64: torch.complex128}
@@ -113,15 +114,16 @@ def test_only_what_is_wanted(way):
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@by_kernels
 @pytest.mark.parametrize("triton", [True, False])
 @pytest.mark.parametrize("dtype", [*EXACT, *NARROW])
 @pytest.mark.parametrize("shape, shared", [((2, 7), False), ((3, 130), False), ((3, 130), True)])
 def test_on_a_gpu(dtype, triton, shape, shared, monkeypatch):
     if not triton:
+        if INTERPRETED:
+            pytest.skip("this way is torch's own")
         monkeypatch.setattr(scan, "has_triton", lambda: False)
-    inputs = case(dtype, 53, shape, "cuda")
+    inputs = case(dtype, 53, shape, GPU)
     if shared:
         inputs[0] = inputs[0][0, 0].detach().requires_grad_()
     wide = [t.detach().cpu().to(NARROW.get(dtype, dtype)).requires_grad_() for t in inputs]

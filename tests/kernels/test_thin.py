@@ -7,7 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
+from tests.gpu import BY_KERNELS, GPU, HALF
+
+pytestmark = BY_KERNELS
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8])
@@ -19,10 +21,10 @@ def test_equals_torch(rows, normed, act, added, width, outs):
     from foresay.kernels.thin_triton import thin_linear
 
     torch.manual_seed(1)
-    layer, norm = nn.Linear(width, outs).cuda(), nn.LayerNorm(width).cuda()
+    layer, norm = nn.Linear(width, outs).to(GPU), nn.LayerNorm(width).to(GPU)
     nn.init.normal_(norm.weight)
     nn.init.normal_(norm.bias)
-    x, residual = torch.randn(rows, width, device="cuda"), torch.randn(rows, outs, device="cuda")
+    x, residual = torch.randn(rows, width, device=GPU), torch.randn(rows, outs, device=GPU)
     with torch.no_grad():
         found = thin_linear(x, layer, norm if normed else None, act, residual if added else None)
         layer, norm, x, residual = layer.double(), norm.double(), x.double(), residual.double()
@@ -34,7 +36,7 @@ def test_equals_torch(rows, normed, act, added, width, outs):
 def test_gelu_by_tanh():
     from foresay.kernels.thin_triton import thin_linear
 
-    layer, x = nn.Linear(16, 24).cuda(), torch.randn(2, 16, device="cuda")
+    layer, x = nn.Linear(16, 24).to(GPU), torch.randn(2, 16, device=GPU)
     with torch.no_grad():
         expected = F.gelu(layer.double()(x.double()), approximate="tanh")
         torch.testing.assert_close(
@@ -46,7 +48,7 @@ def test_gelu_by_tanh():
 def test_add_norm(added):
     from foresay.kernels.thin_triton import add_norm
 
-    norm, x, y = nn.LayerNorm(30).cuda(), torch.randn(3, 30, device="cuda"), torch.randn(3, 30, device="cuda")
+    norm, x, y = nn.LayerNorm(30).to(GPU), torch.randn(3, 30, device=GPU), torch.randn(3, 30, device=GPU)
     nn.init.normal_(norm.weight)
     with torch.no_grad():
         total, normed = add_norm(x, y if added else None, norm)
@@ -62,9 +64,9 @@ def test_product_of_half_precision(rows, width, outs):
     from foresay.kernels.thin_triton import add_norm, product
 
     torch.manual_seed(1)
-    layer, norm = nn.Linear(width, outs).cuda().bfloat16(), nn.LayerNorm(outs).cuda().bfloat16()
+    layer, norm = nn.Linear(width, outs).to(GPU, HALF), nn.LayerNorm(outs).to(GPU, HALF)
     nn.init.normal_(norm.weight)
-    x, stream = torch.randn(rows, width).cuda().bfloat16(), torch.randn(rows, outs).cuda().bfloat16()
+    x, stream = torch.randn(rows, width).to(GPU, HALF), torch.randn(rows, outs).to(GPU, HALF)
     with torch.no_grad():
         found = product(x, layer, "gelu-tanh"), *add_norm(stream, product(x, layer, parts=True), norm)
         usual = F.gelu(layer(x), approximate="tanh"), stream + layer(x), norm(stream + layer(x))

@@ -8,6 +8,7 @@ from foresay.errors import UserError
 from foresay.models.word_vectors import gpu, learn
 from foresay.models.word_vectors.objective import Hierarchical, Negative
 from foresay.models.word_vectors.predictor import Cbow, OneWord, SkipGram
+from tests.gpu import GPU, by_kernels
 from tests.models.word_vectors.made import course_of, documents, spelt_words
 
 
@@ -45,21 +46,20 @@ def test_what_the_gpu_knows(tmp_path):
     assert len(spelt_words().first)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@by_kernels
 @pytest.mark.parametrize(
     "predictor", [SkipGram(), SkipGram(window=3, dynamic=False), Cbow(), Cbow(divisor="real"), OneWord()]
 )
 def test_one_program_learns_what_one_thread_learns(tmp_path, predictor):
     """Place by place, each with all that was learnt before it. On the GPU products are of 11 bits (tf32)."""
     found = []
-    for name in ("cpu", "cuda"):
+    for name in ("cpu", "gpu"):
         course = course_of(tmp_path / name, predictor, Negative(number=4), size=48)
         course = dataclasses.replace(course, at_once=1)
         if name == "cpu":
             epochs = learn.learn(course, deterministic=False, tell=lambda done, said: None)
         else:
-            epochs = gpu.learn(course, torch.device("cuda"), tell=lambda done, said: None)
+            epochs = gpu.learn(course, torch.device(GPU), tell=lambda done, said: None)
         found.append(([epoch.loss for epoch in epochs], course.tables))
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=2e-3)
     for mine, other in zip(found[0][1], found[1][1], strict=True):
