@@ -72,6 +72,17 @@ def test_json_lines(call: Commands):
         torch.testing.assert_close(torch.tensor(line["layers"]), wanted)
 
 
+def test_sequences_of_fasta(call: Commands):
+    Path("two.fasta").write_text(">one\nthe cat\n>two\n on a\n mat \n")
+    told = [json.loads(line) for line in call("embed", "run", "two.fasta").out.splitlines()]
+    assert [line["text"] for line in told] == ["the cat", "on amat"]
+    Path("bare.fa").write_text("the cat\n")
+    done = call("embed", "run", "bare.fa")
+    assert done.code == 2 and done.error.startswith("foresay: bare.fa line 1 stands below no name, and FASTA has one")
+    Path("long.fa").write_text(">one\nthe\n>two\n...\n")
+    assert call("embed", "bare", "long.fa").error.startswith("foresay: long.fa sequence 2 ")
+
+
 def test_what_stands_before_a_line_that_cannot_be_read_is_given(call: Commands):
     done = call("embed", "run", "-", given=b"the cat\na\xff\n")
     assert done.code == 2 and done.error.startswith("foresay: standard input line 2 is not UTF-8: byte 0xFF")

@@ -58,6 +58,8 @@ def write(folder: Path, name: str, lines: list[str]) -> Path:
         content = table_csv(lines)
     elif kind == "tsv":
         content = "".join(f"{i}\t{line}\n" for i, line in enumerate(lines)).encode()
+    elif kind in ("fasta", "fa"):
+        content = "".join(f">{i}\n{line}\n" for i, line in enumerate(lines)).encode()
     elif kind == "jsonl":
         content = "".join(json.dumps({"id": i, "text": line}) + "\n" for i, line in enumerate(lines)).encode()
     else:

@@ -40,6 +40,14 @@ def test_a_packed_document_is_the_document(tmp_path, name):
     assert plain.train.documents == plain.valid.documents == 1
 
 
+@pytest.mark.parametrize("name", ["a.fasta", "a.fa.gz"])
+@pytest.mark.parametrize("unit", ["line", "document"])
+def test_sequences_of_fasta_are_rows(tmp_path, name, unit):
+    texts = [line.strip() for line in LINES]
+    table = prepared(write(tmp_path, "a.jsonl", texts), tmp_path / "one", unit=unit)
+    assert shards(prepared(write(tmp_path, name, texts), tmp_path / "two", unit=unit).folder) == shards(table.folder)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_the_rows_of_a_table_are_documents(tmp_path, name):
     texts = [line.strip() for line in NO_TAB]

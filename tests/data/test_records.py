@@ -7,7 +7,7 @@ import pytest
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.corpus import Corpus
-from foresay.data.records import RETURN, Joined, delimited, json_lines
+from foresay.data.records import RETURN, ZERO, Joined, delimited, json_lines, sequences
 from foresay.data.source import Reading
 from foresay.errors import UserError
 
@@ -50,6 +50,26 @@ def test_tabs_divide_and_quotes_do_not():
 def test_csv_that_is_wrong(content, column, error, message):
     with pytest.raises(error) as caught:
         csv_texts(content, column)
+    assert str(caught.value).startswith(message)
+
+
+def test_sequences_below_their_names():
+    content = b"; made\n>sp|P1 one\r\nMKV\r\n LA \r\n\r\n>empty\n>two\nACD\n>last\n"
+    assert list(sequences(io.BytesIO(content))) == ["MKVLA", "ACD"]
+    assert list(sequences(io.BytesIO(b""))) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        (b"\nMKV\n>one\nLA\n", NotText, "line 2 stands below no name, and FASTA has one, >name, above each sequence"),
+        (b">one\nMK\rVLA\n", Damaged, f"line 2 {RETURN}"),
+        (b">one\nMK\0VLA\n", Damaged, f"line 2 {ZERO}"),
+    ],
+)
+def test_sequences_that_are_wrong(content, error, message):
+    with pytest.raises(error) as caught:
+        list(sequences(io.BytesIO(content)))
     assert str(caught.value).startswith(message)
 
 

@@ -51,6 +51,8 @@ def test_other_encodings_can_be_entered_too(tmp_path):
         ("c.csv.xz", "csv"),
         ("d.tsv", "tsv"),
         ("e.parquet", "parquet"),
+        ("e.fasta.gz", "fasta"),
+        ("e.FAA", "fasta"),
         ("f.json", "text"),
         ("g.py", "text"),
     ],

@@ -43,7 +43,7 @@ def embed(
     for text in texts:
         if not text.strip():
             raise UserError("the text is empty; give a text with words")
-        if os.path.isfile(text) and holds(text)[0] != "lines":  # noqa: PTH113 - no error for a text too long to be a name
+        if os.path.isfile(text) and not _has_lines(text):  # noqa: PTH113 - no error for a text too long to be a name
             raise UserError(f"{text} holds no lines of text by its name ({holds(text)[1]}); allowed: a text a line")
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "embed"):
@@ -64,6 +64,13 @@ def embed(
     _write(out, found, [layer] if layer is not None else list(range(len(found[0].layers))))
     tokens = sum(len(one.tokens) for one in found)
     say(f"{out}: {counted(tokens, 'token')} of {counted(len(found), 'text')}")
+
+
+def _has_lines(name: str) -> bool:
+    """Whether it holds texts by its name; a file called .fasta, which may hold tags elsewhere, holds sequences."""
+    from foresay.data.source import format_of
+
+    return holds(name)[0] == "lines" or format_of(Path(name)) == "fasta"
 
 
 def _embedded(run: Any, block: list[Placed]) -> Iterator[Embedded]:

@@ -149,38 +149,44 @@ def is_path(text: str) -> bool:
 
 
 def holds(name: str) -> tuple[Literal["lines", "table", "tags", "else"], str]:
-    """What a file holds, by its name, and how that ends."""
+    """What a file holds, by its name, and how that ends; of FASTA, sequences are the lines."""
     from foresay.data.source import ending_of, format_of
     from foresay.data.tag_files import ENDINGS
 
     end, form = ending_of(Path(name)), format_of(Path(name))
     if form in ("csv", "tsv", "jsonl"):
         return "table", end
-    if form != "text" or end == ".json":
+    if form not in ("text", "fasta") or end == ".json":
         return "else", end
     return ("tags" if end in ENDINGS else "lines"), end
 
 
 def file_lines(name: str, encoding: str | None = None) -> Iterator[bytes]:
-    """The lines of a file in UTF-8, unpacked where it is packed, as training reads it."""
+    """The lines of a file in UTF-8, or the sequences of FASTA, unpacked where it is packed, as training reads it."""
     from foresay.data.advice import as_options
     from foresay.data.compressed import Damaged, NotText, packing, unpacked
     from foresay.data.decoding import Decoded, check_encoding
     from foresay.data.records import lines_of as split
+    from foresay.data.records import sequences
+    from foresay.data.source import format_of
 
     path = Path(name)
     with path.open("rb") as raw:
         try:
             file = unpacked(raw, packing(path))
             plain = check_encoding(encoding or "utf-8") == "utf-8"
-            yield from split(file if plain else Decoded(file, encoding or "", replace=False))
+            file = file if plain else Decoded(file, encoding or "", replace=False)
+            yield from map(str.encode, sequences(file)) if format_of(path) == "fasta" else split(file)
         except (Damaged, NotText) as error:
             raise UserError(as_options(f"{name} {error}")) from None
 
 
 def _numbered(found: Iterable[bytes], name: str, option: bool) -> Iterator[tuple[str, str]]:
+    from foresay.data.source import format_of
+
     lines = lines_of(found, name, option=option)
-    return ((f"{name} line {number}", line) for number, line in enumerate(lines, 1))
+    what = "sequence" if format_of(Path(name)) == "fasta" else "line"
+    return ((f"{name} {what} {number}", line) for number, line in enumerate(lines, 1))
 
 
 def lines_of(found: Iterable[bytes], name: str, *, option: bool = False) -> Iterator[str]:

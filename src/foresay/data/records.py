@@ -1,4 +1,4 @@
-"""Lines of JSON, CSV and TSV -> the texts of one column, one after the other, in little memory.
+"""Lines of JSON, CSV and TSV -> the texts of one column, and FASTA -> its sequences; one by one, in little memory.
 
 Which column: the one named (`data.column`), else `text`, else the only one. A number means the first, second, ...
 column of a table without a header. A text that is empty or null is left out. TSV has no quotes: a tab divides fields,
@@ -104,6 +104,31 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
             begins = rows.line_num + 1
     except csv.Error as error:
         raise Damaged(f"line {begins} {no_table(error, comma, ', or read it with data.format=text')}") from None
+
+
+def sequences(file: Readable) -> Iterator[str]:
+    """Those of FASTA: below each name, a line that begins with >, the lines of one; lines that begin with ; are left
+    out."""
+    pieces: list[str] | None = None
+    for number, line in enumerate(lines_of(file), 1):
+        text = line.decode("utf-8").strip()
+        if not text or text.startswith(";"):
+            continue
+        if text.startswith(">"):
+            if pieces:
+                yield "".join(pieces)
+            pieces = []
+        elif pieces is None:
+            raise NotText(
+                f"line {number} stands below no name, and FASTA has one, >name, above each sequence; add it"
+                ", or read it with data.format=text"
+            )
+        elif "\r" in text:
+            raise Damaged(f"line {number} {RETURN}")
+        else:
+            pieces.append(checked(text, f"line {number}"))
+    if pieces:
+        yield "".join(pieces)
 
 
 def fields(count: int) -> str:

@@ -1,10 +1,11 @@
 """Where text comes from: a file of any format or a text made in memory, opened as one stream of UTF-8.
 
-    file -> unpacked (gzip, xz, ...) -> decoded (data.encoding) -> the texts of a column (JSONL, CSV, Parquet, ...)
+    file -> unpacked (gzip, xz, ...) -> decoded (data.encoding) -> the texts of a column (JSONL, CSV, Parquet, ...),
+                                                                   or sequences (FASTA)
 
-A plain text is one document. In a table each row is one, and in the stream a zero byte follows each. A stream is read
-from its beginning or from any byte on, any number of times, and gives the same bytes each time; only a plain file is
-entered without reading what comes before.
+A plain text is one document. In a table each row is one, in FASTA each sequence, and in the stream a zero byte follows
+each. A stream is read from its beginning or from any byte on, any number of times, and gives the same bytes each time;
+only a plain file is entered without reading what comes before.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from foresay.data.decoding import Decoded, check_encoding
 BLOCK = 2**20  # bytes read at a time
 
 NAMES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow"}
+NAMES |= dict.fromkeys((".fasta", ".fa", ".faa", ".fna"), "fasta")
 
 
 @dataclass(frozen=True)
 class Reading:
     """How files become text: their format, the column that holds the text, their encoding, and what is left out."""
 
-    format: Literal["auto", "text", "jsonl", "csv", "tsv", "parquet"] = "auto"
+    format: Literal["auto", "text", "jsonl", "csv", "tsv", "fasta", "parquet"] = "auto"
     column: str | int | None = None
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
@@ -49,7 +51,7 @@ class Source:
 
     @property
     def format(self) -> str:
-        """text, jsonl, csv, tsv, parquet, arrow or hub."""
+        """text, jsonl, csv, tsv, fasta, parquet, arrow or hub."""
         if self.hub is not None:
             return "hub"
         if self.path is None:
@@ -93,11 +95,12 @@ class Source:
         file = Decoded(file, read.encoding, read.errors == "replace")
         if self.format == "text":
             return file
-        texts = (
-            records.json_lines(file, read.column)
-            if self.format == "jsonl"
-            else records.delimited(file, read.column, self.format == "csv")
-        )
+        if self.format == "jsonl":
+            texts = records.json_lines(file, read.column)
+        elif self.format == "fasta":
+            texts = records.sequences(file)
+        else:
+            texts = records.delimited(file, read.column, self.format == "csv")
         return records.Joined(texts, file, read.errors == "replace")
 
     def _table(self) -> Stream:
