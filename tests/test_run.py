@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -216,6 +218,21 @@ def test_a_short_text_needs_no_window(transformer: Run, run: Run) -> None:
     expected = transformer.model.score(ids_of(transformer, "cat"))[0][0].tolist()
     assert transformer.score("cat")[0].log_probs == pytest.approx(expected, abs=1e-6)
     assert run.context is None
+
+
+def test_methods_of_other_tasks_say_who_has_them(run: Run) -> None:
+    unknown: Any = run
+    with pytest.raises(AttributeError, match=r"is of task language-model and has no embed; .* foresay train elmo$"):
+        unknown.embed("a")
+    with pytest.raises(AttributeError, match=r"^'Run' object has no attribute 'nothing'$"):
+        unknown.nothing  # noqa: B018
+    assert not hasattr(run, "predict") and not hasattr(copy.copy(run), "translate")
+
+
+def test_one_piece_of_text_has_no_interval(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("the cat sees a dog")
+    assert run.evaluate(str(tmp_path / "one.txt")).between() == "one piece of text: no interval"
+    assert run.evaluate().between().startswith("95 % interval ")
 
 
 def test_evaluation_speaks_of_what_was_given(run: Run) -> None:

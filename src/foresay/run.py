@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -38,6 +38,13 @@ from foresay.text.tokens import MASK, START, STOP, UNK, Tokens
 from foresay.train.evaluate import perplexity
 from foresay.translate import Length, Number
 
+ELSEWHERE = {  # methods of other tasks, and who has them
+    "embed": "vectors in context are given by a run of task bilm: foresay train elmo",
+    "predict": "a run of task tagger, hmm, classifier or bag-of-words has it: foresay train pos, foresay train sentiment",
+    **dict.fromkeys(
+        ("translate", "find", "align", "judge"), "a run of task seq2seq has it: foresay train translate-transformer"
+    ),
+}
 PIECE = 1024  # tokens scored at a time; the state is carried between pieces
 
 
@@ -50,6 +57,15 @@ class Run(Measuring):
 
     def __init__(self, folder: Path, recipe: Recipe, tokens: Tokens, model: Task):
         self.folder, self.recipe, self.tokens, self.model = folder, recipe, tokens, model
+
+    if not TYPE_CHECKING:  # where types are checked, what is not there is a mistake
+
+        def __getattr__(self, name):
+            """Only of what is not there: a method of another task is told by who has it."""
+            if name in ELSEWHERE and "recipe" in self.__dict__:
+                task = self.recipe.task.part_name
+                raise AttributeError(f"{self.folder} is of task {task} and has no {name}; {ELSEWHERE[name]}")
+            return object.__getattribute__(self, name)  # which says what is wrong
 
     @cached_property
     def context(self) -> int | None:

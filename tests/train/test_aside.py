@@ -24,6 +24,13 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     assert path.read_bytes() == b"new" and [file.name for file in tmp_path.iterdir()] == ["recipe.yaml"]
 
 
+def test_a_file_that_cannot_be_written_is_told_by_its_own_name(tmp_path: Path) -> None:
+    for write in (lambda path: write_file(path, b""), lambda path: write_tensors(path, {"a": torch.ones(1)})):
+        with pytest.raises(OSError, match="No such file") as caught:
+            write(tmp_path / "gone" / "a.npy")
+        assert caught.value.filename == str(tmp_path / "gone" / "a.npy")
+
+
 def test_tensors_are_written_the_same_way(tmp_path: Path) -> None:
     write_tensors(tmp_path / "a.safetensors", {"turned": torch.arange(6.0).view(2, 3).T})
     assert torch.equal(load_file(tmp_path / "a.safetensors")["turned"], torch.arange(6.0).view(2, 3).T)

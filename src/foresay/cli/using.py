@@ -168,11 +168,10 @@ def show_overlap(found: Overlap) -> None:
 
 def show_measured(measured: Measured) -> None:
     about = measured.as_dict()
-    low, high = about["perplexity_interval"]
     hidden = "  (what <unk> stands for is left out)" if measured.unknown else ""
     lines = {
         "loss": f"{measured.loss:.4f} nats per token",
-        f"{measured.named}perplexity": f"{measured.perplexity:.3f}  (95 % interval {low:.3f} – {high:.3f})",
+        f"{measured.named}perplexity": f"{measured.perplexity:.3f}  ({measured.between()})",
         **{f"  {way}": f"{about[f'perplexity_{way}']:.3f}" for way in measured.ways},
         f"{measured.named}bits per character": f"{measured.bits_per_character:.4f}{hidden}",
         f"{measured.named}bits per byte": f"{measured.bits_per_byte:.4f}{hidden}",

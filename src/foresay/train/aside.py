@@ -42,8 +42,10 @@ def aside(path: Path) -> Iterator[Path]:
         yield place
         place.rename(path)
         sync(path.parent)
-    except BaseException:
+    except BaseException as error:
         remove(place)
+        if isinstance(error, OSError) and error.filename == str(place):
+            error.filename = str(path)  # as it was asked for
         raise
 
 

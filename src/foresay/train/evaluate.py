@@ -66,6 +66,11 @@ class Measured:
         """What comes before `perplexity` and `bits`."""
         return "pseudo-" if self.pseudo else ""
 
+    def between(self) -> str:
+        """The interval of the perplexity; of one piece of text there is none."""
+        low, high = map(perplexity, self.interval)
+        return "one piece of text: no interval" if low == high < math.inf else f"95 % interval {low:.3f} – {high:.3f}"
+
     def spelt(self) -> str:
         """In a line."""
         character, byte = told(self.bits_per_character, 3), told(self.bits_per_byte, 3)
