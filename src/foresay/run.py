@@ -40,7 +40,7 @@ from foresay.translate import Length, Number
 
 ELSEWHERE = {  # methods of other tasks, and who has them
     "embed": "vectors in context are given by a run of task bilm: foresay train elmo",
-    "predict": "a run of task tagger, hmm, classifier or bag-of-words has it: foresay train pos, foresay train sentiment",
+    "predict": "a run of task tagger, hmm, classifier or bag-of-words has it: foresay train pos, sentiment, ...",
     **dict.fromkeys(
         ("translate", "find", "align", "judge"), "a run of task seq2seq has it: foresay train translate-transformer"
     ),
