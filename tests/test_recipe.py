@@ -309,7 +309,7 @@ def test_what_names_a_recipe():
     [
         ("tags", "data.columns=[1, x]", "data.columns=[1, 'x']; allowed: a list, each an integer, or null"),
         ("labels", "data.several=5", "data.several=5; allowed: true or false"),
-        ("text", "data.format=odd", "data.format='odd'; allowed: one of auto, text, jsonl, csv, tsv, parquet"),
+        ("text", "data.format=odd", "data.format='odd'; allowed: one of auto, text, jsonl, csv, tsv, fasta, parquet"),
         ("text", "train.lr=x", "train.optimizer.lr='x'; allowed: a number > 0"),
     ],
 )
