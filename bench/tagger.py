@@ -31,6 +31,7 @@ from foresay import recipe as recipes
 from foresay.building import build
 from foresay.data.batch import Batch
 from foresay.data.prepare import prepare
+from foresay.errors import UserError
 from foresay.models.tagger import Tagger
 from foresay.text.tokens import UNK
 from foresay.train.loop import Trainer
@@ -266,4 +267,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        raise SystemExit(f"bench.tagger: {error}") from None
