@@ -11,7 +11,7 @@ from foresay.kernels import flash
 from foresay.kernels.switch import compiles
 
 compiled = pytest.mark.skipif(not compiles(), reason="nothing is compiled")
-SHAPES = [(2, 3, 48, 16), (1, 2, 16, 32), (3, 1, 80, 64), (1, 1, 272, 48)]
+SHAPES = [(2, 3, 48, 16), (1, 2, 16, 32), (3, 1, 81, 64), (1, 1, 272, 48), (2, 2, 1, 16), (1, 2, 23, 32)]
 
 
 def rows(shape: tuple[int, ...], *, wide: bool = False, far: float = 1.0) -> tuple[torch.Tensor, list[torch.Tensor]]:
@@ -45,6 +45,91 @@ def test_equals_float64(shape, causal, threads, monkeypatch):
         torch.set_num_threads(before)
     torch.testing.assert_close(found.double(), expected, atol=2e-6, rtol=2e-6)
     torch.testing.assert_close(gradient.double(), due, atol=2e-5, rtol=2e-5)
+
+
+def documents(rows: int, steps: int, slots: int, *, causal: bool) -> torch.Tensor:
+    """Several in a row, of three to five steps each."""
+    own = torch.arange(max(steps, slots)).expand(rows, -1) // torch.arange(3, 3 + rows)[:, None]
+    seen = own[:, :steps, None] == own[:, None, :slots]
+    return seen.tril() if causal else seen
+
+
+def window(rows: int, steps: int, slots: int) -> torch.Tensor:
+    apart = torch.arange(steps)[:, None] - torch.arange(slots)
+    return (apart.abs() < 9).expand(rows, -1, -1)
+
+
+def padding(rows: int, steps: int, slots: int) -> torch.Tensor:
+    """Of the last row nothing is seen."""
+    lengths = torch.linspace(slots, 0, rows).long()
+    return (torch.arange(slots) < lengths[:, None])[:, None]
+
+
+def anywhere(rows: int, steps: int, slots: int) -> torch.Tensor:
+    """Spans in no order, some of nothing."""
+    ends = torch.randint(slots + 1, (2, rows, steps, 1))
+    column = torch.arange(slots)
+    return (column >= ends.amin(0)) & (column < ends.amax(0)) & (torch.rand(rows, steps, 1) < 0.8)
+
+
+MASKS = {
+    "documents before": lambda *sizes: documents(*sizes, causal=True),
+    "documents": lambda *sizes: documents(*sizes, causal=False),
+    "window": window,
+    "padding": padding,
+    "anywhere": anywhere,
+}
+
+
+@compiled
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("sizes", [(3, 48, 48), (2, 37, 70), (4, 70, 5), (2, 8, 129), (3, 1, 9)])
+@pytest.mark.parametrize("mask", MASKS)
+def test_spans_equal_float64(mask, sizes, threads, monkeypatch):
+    """What lies beside the rows is no number and stays so: nothing is read or written there."""
+    (b, t, c), beside, made = sizes, 16, []
+    monkeypatch.setattr(flash, "_like", lambda x: made.append(amid(torch.empty(x.shape))) or made[-1])
+
+    def amid(x: torch.Tensor) -> torch.Tensor:
+        around = torch.full((x.shape[0], x.shape[1], x.shape[2] + 2 * beside, x.shape[3]), torch.nan)
+        around[:, :, beside:-beside] = x
+        return around[:, :, beside:-beside]
+
+    torch.manual_seed(4)
+    seen = MASKS[mask](b, t, c)
+    exact = [torch.randn(b, 2, steps, 32, dtype=torch.float64, requires_grad=True) for steps in (t, c, c)]
+    given = [amid(one.detach().float()).requires_grad_() for one in exact]
+    scores = (0.3 * exact[0] @ exact[1].transpose(2, 3)).masked_fill(~seen[:, None], -torch.inf)
+    expected = scores.softmax(-1).nan_to_num(0.0) @ exact[2]
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        found = flash.attend(*given, 0.3, causal=False, spans=flash.spans_of(seen))
+        change = torch.randn_like(found)
+        gradients = torch.autograd.grad(found, given, change)
+    finally:
+        torch.set_num_threads(before)
+    torch.testing.assert_close(found.double(), expected, atol=2e-6, rtol=2e-6)
+    due = torch.autograd.grad(expected, exact, change.double())
+    for one, other in zip(gradients, due, strict=True):
+        torch.testing.assert_close(one.double(), other.nan_to_num(0.0), atol=2e-5, rtol=2e-5)
+    assert len(made) == 4
+    for one in made:
+        around = one._base
+        assert around[:, :, :beside].isnan().all() and around[:, :, -beside:].isnan().all()
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_spans_of_a_mask(mask):
+    seen = MASKS[mask](3, 20, 33)
+    spans = flash.spans_of(seen)
+    column = torch.arange(33)
+    assert torch.equal((column >= spans[..., :1]) & (column < spans[..., 1:]), seen)
+
+
+def test_a_mask_with_holes_has_no_spans():
+    assert flash.spans_of(torch.tensor([[True, True], [True, False]])) is not None
+    assert flash.spans_of(torch.tensor([[True, True, True], [True, False, True]])) is None
 
 
 @compiled
@@ -137,7 +222,32 @@ def test_heads_take_it_and_can_do_without(scale, monkeypatch):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(8, 8, 136, 64), (8, 8, 128, 24), (1, 1, 2048, 16)])
+@compiled
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("drop", [0.0, 0.5])
+def test_heads_take_a_mask_without_holes(holes, drop, monkeypatch):
+    """One without seen slots gives zeros either way; one with holes is torch's."""
+    calls = []
+    own, x = Attention(32, 2, Heads()), torch.randn(3, 21, 32)
+    q, k, v = own.project(x)
+    slots = documents(3, 21, 21, causal=True)[:, None]
+    slots[1, :, 4] = False
+    if holes:
+        slots[2, :, 20, 0] = True
+    found = []
+    attend = flash.attend
+    monkeypatch.setattr(flash, "attend", lambda *given: calls.append(given) or attend(*given))
+    for least in (0, 1 << 60):
+        monkeypatch.setattr(flash, "LEAST", least)
+        y = own.mix(q, k, v, Seen.only(slots), drop=drop)
+        found.append((y, *torch.autograd.grad(y.square().sum(), list(own.parameters()), retain_graph=True)))
+        assert len(calls) == (0 if holes else 1)
+    if not drop:
+        for one, other in zip(*found, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 128, 24), (1, 1, 2048, 16)])
 def test_other_rows_are_torchs(shape):
     assert not flash.can_attend(*rows(shape)[1])
 

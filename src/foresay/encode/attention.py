@@ -13,6 +13,7 @@ x (B, T, D), m (B, C, M) -> y (B, T, D); q (B, N, T, d), k (B, C, G, d), v (B, C
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -108,8 +109,8 @@ class Attention(nn.Module):
         grouped = self.groups < self.heads
         if grouped and not _shares(q, v, seen):
             k, v, grouped = *(t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v)), False
-        if seen.slots is None and not grouped and flash.can_attend(q, k, v):
-            mixed = flash.attend(q, k, v, self.scale, seen.causal, drop)
+        if not grouped and flash.can_attend(q, k, v) and (seen.slots is None or seen.spans is not None):
+            mixed = flash.attend(q, k, v, self.scale, seen.causal, drop, seen.spans)
         else:
             mixed = F.scaled_dot_product_attention(
                 q, k, v, attn_mask=seen.slots, dropout_p=drop, is_causal=seen.slots is None and seen.causal,
@@ -145,6 +146,11 @@ class Seen:
     slots: Tensor | None = None
     causal: bool = False
     blind: Tensor | None = None  # (B or 1, 1, T, 1): steps that see nothing; their slots are all True
+
+    @cached_property
+    def spans(self) -> Tensor | None:
+        """The slots as a span of each step, (B or 1, T or 1, 2); None if one of them has holes."""
+        return None if self.slots is None else flash.spans_of(self.slots[:, 0])
 
     @staticmethod
     def only(slots: Tensor) -> Seen:

@@ -17,6 +17,7 @@ from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from foresay.kernels.addresses import reals, wholes
 from foresay.kernels.thin_loops import LOOSE, carray, number_of_threads, own_number, product
 from foresay.kernels.word_vectors.vector import BYTES, LANES, LOG2E, REALS, WORD, Writer, every
 
@@ -37,22 +38,6 @@ ACTS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH}
 ROOT = 0.7071067811865476
 # erf z = 1 - (a1 t + .. + a5 t^5) exp(-z^2), t = 1 / (1 + p z), to 1.5e-7 (Abramowitz and Stegun 7.1.26)
 ERF, ERF_P = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592), 0.3275911
-
-
-def _pointer(kind: Any) -> Any:
-    """An address as a pointer."""
-
-    @intrinsic
-    def pointer(context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            return builder.inttoptr(given[0], context.get_value_type(signature.return_type))
-
-        return types.CPointer(kind)(types.int64), generate
-
-    return pointer
-
-
-reals, wholes = _pointer(types.float32), _pointer(types.int64)
 
 
 def _negative_power(write: Writer, x: Any) -> Any:
@@ -132,12 +117,19 @@ def norm(x: Any, gain: Any, shift: Any, y: Any, eps: float) -> None:
             y[r, i] = (x[r, i] - mean) * scale * gain[i] + shift[i]
 
 
+@njit(nogil=True, cache=True)
+def copy(x: Any, y: Any) -> None:
+    """As y[:] = x, which takes numba seconds to compile."""
+    for i in range(len(x)):
+        y[i] = x[i]
+
+
 @njit(nogil=True, cache=True, fastmath=LOOSE)
 def turn(x: Any, y: Any, turns: Any, b: int, turned: bool) -> None:
     """A query or key, its halves turned into one another (positions.py)."""
     half = len(x) // 2
     if not turned:
-        y[:] = x
+        copy(x, y)
         return
     for i in range(half):
         c, s = turns[0, b, i], turns[1, b, i]
@@ -176,7 +168,8 @@ def look_back(given: Any, layer: Any, scale: float, low: int, high: int) -> None
         own = (heads + groups) * wide + group * deep
         value = qkv[b, own : own + deep]
         if n % share == 0:
-            keys[b, end, group, :], values[b, end, group, :] = key, value
+            copy(key, keys[b, end, group])
+            copy(value, values[b, end, group])
         best = np.float32(-np.inf)
         for i in range(count):
             c, score = seen[i], np.float32(0.0)
@@ -193,7 +186,8 @@ def look_back(given: Any, layer: Any, scale: float, low: int, high: int) -> None
         for i in range(count):
             weights[i] = np.exp(weights[i] - best)
             total += weights[i]
-        mixed[b, n, :] = np.float32(0.0)
+        for d in range(deep):
+            mixed[b, n, d] = np.float32(0.0)
         for i in range(count):
             c, weight = seen[i], weights[i] / total
             if c == end:
@@ -259,7 +253,8 @@ def go_through(given: Any, thread: Any, threads: Any) -> None:
             wait_for_all()
         multiply(given[INNER], layer[W_FALL], layer[B_FALL], given[ADDED], rows, hidden, size, begin, end)
         add(x, added, begin, end)
-        outputs[n, :, begin:end] = x[:, begin:end]
+        for r in range(rows):
+            copy(x[r, begin:end], outputs[n, r, begin:end])
         if threads > 1:
             wait_for_all()
 

@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 
-from foresay.kernels.blocks_loops import reals
+from foresay.kernels.addresses import reals
 from foresay.kernels.thin_loops import number_of_threads, own_number
 from foresay.kernels.word_vectors.vector import BYTES, LANES, WHOLE, WHOLES, WORD, Writer, every
 

@@ -6,11 +6,15 @@
 With dropout P is D P where it meets V, and dP is D dP: D is 1 / (1 - p), or 0 with probability p. Which, is a hash of
 the seed, the head, the row and the column, so that the way back finds the same ones and nothing is kept.
 
-Every product is made of one piece: eight rows by thirty-two columns held in registers, a step of which multiplies eight
-single numbers with two vectors. What a row does not see is not computed, but for the last few columns of a piece. Heads
-are shared among threads, and a head's numbers are the same on any of them.
+A step sees the slots low <= c < high: all, all up to itself, or a span of its own; one that sees none gives zeros.
 
-q, k, v, o and their gradients (B, N, T, d) by the address and the bytes from batch to batch, head to head, row to row.
+Every product is made of one piece: eight rows by thirty-two columns held in registers, a step of which multiplies eight
+single numbers with two vectors. Eight steps compute what one of them sees, to whole vectors; the last steps and slots,
+where they are no whole piece, pass through `spare`. Heads are shared among threads, and a head's numbers are the same
+on any of them.
+
+q, o and their gradients (B, N, T, d), k, v and theirs (B, N, C, d), each by the address and the bytes from batch to
+batch, head to head, row to row; spans (B, T, 2).
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 
-from foresay.kernels.blocks_loops import reals
+from foresay.kernels.addresses import reals, wholes
 from foresay.kernels.dropout_loops import drop, key_of
 from foresay.kernels.thin_loops import LOOSE, number_of_threads, own_number
 from foresay.kernels.word_vectors.vector import (
@@ -41,9 +45,9 @@ written: Any = intrinsic  # such functions are called without their context
 ROWS = 8  # of a piece
 # What a call passes on: numbers, DROP being p times 2 ** 32; SCALE is the address of two, s and 1 / (1 - p); of each
 # tensor its address and three strides
-BATCH, HEADS, STEPS, WIDTH, CAUSAL, BACK, DROP, SEED, SCALE, LSE, SCRATCH, ROOM = range(12)
-Q, K, V, MIXED, DO, DQ, DK, DV = range(12, 44, 4)
-TABLE = 44
+BATCH, HEADS, STEPS, SLOTS, WIDTH, CAUSAL, SPANS, BACK, DROP, SEED, SCALE, LSE, SCRATCH, ROOM = range(14)
+Q, K, V, MIXED, DO, DQ, DK, DV = range(14, 46, 4)
+TABLE = 46
 UNSEEN = -1e30
 
 
@@ -144,22 +148,64 @@ def multiply(a, a_row, a_step, b, b_row, c, c_row, columns, steps):
 
 
 @njit(nogil=True, cache=True)
-def turned(x, x_row, y, steps, width):
-    """x (T, d) as y (d, T)."""
-    whole = carray(reals(y), (width, steps))
+def turned(x, x_row, y, steps, width, wide):
+    """x (T, d) as y (d, T), 0 up to a whole vector."""
+    whole = carray(reals(y), (width, wide))
     for t in range(steps):
         row = carray(reals(x + t * x_row), (width,))
         for i in range(width):
             whole[i, t] = row[i]
+    for i in range(width):
+        for t in range(steps, wide):
+            whole[i, t] = 0.0
 
 
 @njit(nogil=True, cache=True)
-def hide(s, s_row, first, columns):
-    """Of rows first .. first + 8, what stands after their own place."""
-    for r in range(ROWS):
-        row = carray(reals(s + r * s_row), (columns,))
-        for c in range(first + r + 1, columns):
-            row[c] = UNSEEN
+def copied(x, x_row, y, y_row, rows, width):
+    for r in range(rows):
+        one, other = carray(reals(x + r * x_row), (width,)), carray(reals(y + r * y_row), (width,))
+        for c in range(width):
+            other[c] = one[c]
+
+
+@njit(nogil=True, cache=True)
+def eight(x, x_row, rows, width, spare):
+    """Eight rows to read, and the bytes between them: x itself, or its few rows and zeros."""
+    if rows == ROWS:
+        return x, x_row
+    carray(reals(spare), (ROWS * width,))[rows * width :] = 0.0
+    copied(x, x_row, spare, 4 * width, rows, width)
+    return spare, 4 * width
+
+
+@njit(nogil=True, cache=True)
+def span(given, b, t):
+    """The slots a step sees."""
+    if given[SPANS]:
+        own = carray(wholes(given[SPANS] + 16 * (b * given[STEPS] + t)), (2,))
+        return own[0], own[1]
+    return 0, t + 1 if given[CAUSAL] else given[SLOTS]
+
+
+@njit(nogil=True, cache=True)
+def span_of_rows(given, b, first, rows):
+    """From the lowest to the highest slot that one of them sees."""
+    low, high = given[SLOTS], 0
+    for t in range(first, first + rows):
+        own_low, own_high = span(given, b, t)
+        if own_low < own_high:
+            low, high = min(low, own_low), max(high, own_high)
+    return min(low, high), high
+
+
+@njit(nogil=True, cache=True)
+def hide(s, low, high, first, columns):
+    """Of a row from column `first` on, what it does not see."""
+    row = carray(reals(s), (columns,))
+    for c in range(min(low - first, columns)):
+        row[c] = UNSEEN
+    for c in range(max(high - first, 0), columns):
+        row[c] = UNSEEN
 
 
 @njit(nogil=True, cache=True)
@@ -169,32 +215,46 @@ def place_of(given, tensor, b, n):
 
 
 @njit(nogil=True, cache=True)
+def up_to_whole(number, of):
+    return (number + of - 1) // of * of
+
+
+@njit(nogil=True, cache=True)
 def forwards(given, b, n, scale, spread, room):
-    steps, width, causal = given[STEPS], given[WIDTH], given[CAUSAL]
+    steps, slots, width = given[STEPS], given[SLOTS], given[WIDTH]
     (q, q_row), (k, k_row), (v, v_row) = place_of(given, Q, b, n), place_of(given, K, b, n), place_of(given, V, b, n)
     o, o_row = place_of(given, MIXED, b, n)
     lse = carray(reals(given[LSE] + 4 * (b * given[HEADS] + n) * steps), (steps,))
-    s, wide = room + 4 * width * steps, 4 * steps
+    wide = 4 * up_to_whole(slots, LANES)
+    s, spare = room + width * wide, room + (width + ROWS) * wide
     factor = scale * np.float32(LOG2E)
-    turned(k, k_row, room, steps, width)
+    turned(k, k_row, room, slots, width, wide // 4)
     for i in range(0, steps, ROWS):
-        columns = min((i + ROWS + LANES - 1) // LANES * LANES, steps) if causal else steps
-        multiply(q + i * q_row, q_row, 4, room, wide, s, wide, columns, width)
-        if causal:
-            hide(s, wide, i, columns)
-        multiply_by = carray(reals(s + ROWS * wide), (ROWS,))
-        for r in range(ROWS):
-            high = highest(s + r * wide, columns // LANES)
-            total = soften(s + r * wide, columns // LANES, factor, factor * high)
-            lse[i + r], multiply_by[r] = scale * high + np.log(total), np.float32(1.0) / total
+        rows = min(ROWS, steps - i)
+        low, high = span_of_rows(given, b, i, rows)
+        first = low // LANES * LANES
+        columns = up_to_whole(high, LANES) - first
+        from_q, from_row = eight(q + i * q_row, q_row, rows, width, spare)
+        multiply(from_q, from_row, 4, room + 4 * first, wide, s, wide, columns, width)
+        multiply_by = carray(reals(spare + 4 * ROWS * width), (ROWS,))
+        for r in range(rows):
+            own_low, own_high = span(given, b, i + r)
+            hide(s + r * wide, own_low, own_high, first, columns)
+            if own_low >= own_high:
+                lse[i + r], multiply_by[r] = 0.0, 0.0
+                continue
+            most = highest(s + r * wide, columns // LANES)
+            total = soften(s + r * wide, columns // LANES, factor, factor * most)
+            lse[i + r], multiply_by[r] = scale * most + np.log(total), np.float32(1.0) / total
             if given[DROP]:
                 key = key_of(given[SEED], (b * given[HEADS] + n) * steps + i + r)
                 drop(s + r * wide, s + r * wide, columns // LANES, key, given[DROP], spread)
-        multiply(s, wide, 4, v, v_row, o + i * o_row, o_row, width, columns)
-        for r in range(ROWS):
-            row = carray(reals(o + (i + r) * o_row), (width,))
+        to, to_row = (o + i * o_row, o_row) if rows == ROWS else (spare, 4 * width)
+        multiply(s, wide, 4, v + first * v_row, v_row, to, to_row, width, high - first)
+        for r in range(rows):
+            row, own = carray(reals(to + r * to_row), (width,)), carray(reals(o + (i + r) * o_row), (width,))
             for c in range(width):
-                row[c] *= multiply_by[r]
+                own[c] = multiply_by[r] * row[c]
 
 
 @njit(nogil=True, cache=True, fastmath=LOOSE)
@@ -206,29 +266,61 @@ def product_of(x, y):
 
 
 @njit(nogil=True, cache=True)
-def backwards(given, b, n, scale, spread, room):
-    steps, width, causal = given[STEPS], given[WIDTH], given[CAUSAL]
+def rows_that_see(low, high, j):
+    """The first and the last piece of rows with one that sees a slot of j .. j + 8."""
+    first, last = len(low), -1
+    for piece in range(len(low)):
+        if low[piece] < j + ROWS and high[piece] > j:
+            first, last = min(first, piece), piece
+    return first, last
+
+
+@njit(nogil=True, cache=True)
+def emptied(x, x_row):
+    """Eight rows, eight numbers of each."""
+    for r in range(ROWS):
+        carray(reals(x + r * x_row), (ROWS,))[:] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def places_back(given, room):
+    """What the way back keeps of a head: K' and V', P and dS, room for eight rows twice, and the pieces' spans."""
+    width, wide = given[WIDTH], 4 * up_to_whole(given[SLOTS], LANES)
+    pieces = up_to_whole(given[STEPS], ROWS) // ROWS
+    p = room + 2 * width * wide
+    ds = p + ROWS * pieces * wide
+    spare = ds + ROWS * pieces * wide
+    other = spare + 4 * ROWS * width
+    spans = carray(wholes(other + 4 * ROWS * width), (2, pieces))
+    return wide, room, room + width * wide, p, ds, spare, other, spans
+
+
+@njit(nogil=True, cache=True)
+def queries_back(given, b, n, scale, spread, room):
+    """P, dS and dQ, and of each piece of rows the slots that it computed."""
+    steps, slots, width = given[STEPS], given[SLOTS], given[WIDTH]
     (q, q_row), (k, k_row), (v, v_row) = place_of(given, Q, b, n), place_of(given, K, b, n), place_of(given, V, b, n)
     (o, o_row), (do, do_row) = place_of(given, MIXED, b, n), place_of(given, DO, b, n)
-    (dq, dq_row), (dk, dk_row), (dv, dv_row) = (
-        place_of(given, DQ, b, n),
-        place_of(given, DK, b, n),
-        place_of(given, DV, b, n),
-    )
+    dq, dq_row = place_of(given, DQ, b, n)
     lse = carray(reals(given[LSE] + 4 * (b * given[HEADS] + n) * steps), (steps,))
-    wide, kt, vt = 4 * steps, room, room + 4 * width * steps
-    p, ds = room + 8 * width * steps, room + 8 * width * steps + 4 * steps * steps
-    turned(k, k_row, kt, steps, width)
-    turned(v, v_row, vt, steps, width)
+    wide, kt, vt, p, ds, spare, other, spans = places_back(given, room)
+    turned(k, k_row, kt, slots, width, wide // 4)
+    turned(v, v_row, vt, slots, width, wide // 4)
     for i in range(0, steps, ROWS):
-        columns = min((i + ROWS + LANES - 1) // LANES * LANES, steps) if causal else steps
-        own, change = p + i * wide, ds + i * wide
-        multiply(q + i * q_row, q_row, 4, kt, wide, own, wide, columns, width)
-        if causal:
-            hide(own, wide, i, columns)
-        multiply(do + i * do_row, do_row, 4, vt, wide, change, wide, columns, width)
-        for r in range(ROWS):
+        rows = min(ROWS, steps - i)
+        low, high = span_of_rows(given, b, i, rows)
+        spans[0, i // ROWS], spans[1, i // ROWS] = low, high
+        first = low // LANES * LANES
+        columns = up_to_whole(high, LANES) - first
+        own, change = p + i * wide + 4 * first, ds + i * wide + 4 * first
+        from_q, from_row = eight(q + i * q_row, q_row, rows, width, spare)
+        multiply(from_q, from_row, 4, kt + 4 * first, wide, own, wide, columns, width)
+        from_do, from_row = eight(do + i * do_row, do_row, rows, width, other)
+        multiply(from_do, from_row, 4, vt + 4 * first, wide, change, wide, columns, width)
+        for r in range(rows):
             t = i + r
+            own_low, own_high = span(given, b, t)
+            hide(own + r * wide, own_low, own_high, first, columns)
             soften(own + r * wide, columns // LANES, scale * np.float32(LOG2E), lse[t] * np.float32(LOG2E))
             less = product_of(carray(reals(o + t * o_row), (width,)), carray(reals(do + t * do_row), (width,)))
             key = key_of(given[SEED], (b * given[HEADS] + n) * steps + t)
@@ -237,12 +329,33 @@ def backwards(given, b, n, scale, spread, room):
             weigh(change + r * wide, own + r * wide, columns // LANES, less, scale)
             if given[DROP]:
                 drop(own + r * wide, own + r * wide, columns // LANES, key, given[DROP], spread)
-        multiply(change, wide, 4, k, k_row, dq + i * dq_row, dq_row, width, columns)
-    for j in range(0, steps, ROWS):  # keys: seen by rows from j on; of the first of them what is unseen is 0
-        i = j if causal else 0
-        from_q, from_do = q + i * q_row, do + i * do_row
-        multiply(ds + i * wide + 4 * j, 4, wide, from_q, q_row, dk + j * dk_row, dk_row, width, steps - i)
-        multiply(p + i * wide + 4 * j, 4, wide, from_do, do_row, dv + j * dv_row, dv_row, width, steps - i)
+        to, to_row = (dq + i * dq_row, dq_row) if rows == ROWS else (spare, 4 * width)
+        multiply(change, wide, 4, k + first * k_row, k_row, to, to_row, width, high - first)
+        if rows < ROWS:
+            copied(spare, 4 * width, dq + i * dq_row, dq_row, rows, width)
+
+
+@njit(nogil=True, cache=True)
+def slots_back(given, b, n, room):
+    """dK and dV, by P and dS of the rows that see a slot."""
+    steps, slots, width = given[STEPS], given[SLOTS], given[WIDTH]
+    (q, q_row), (do, do_row) = place_of(given, Q, b, n), place_of(given, DO, b, n)
+    (dk, dk_row), (dv, dv_row) = place_of(given, DK, b, n), place_of(given, DV, b, n)
+    wide, _, _, p, ds, spare, _, spans = places_back(given, room)
+    lows, highs = spans[0], spans[1]
+    for j in range(0, slots, ROWS):
+        low, high = rows_that_see(lows, highs, j)
+        for piece in range(low, high):  # those among them that did not compute it
+            if j < lows[piece] // LANES * LANES or j >= up_to_whole(highs[piece], LANES):
+                emptied(p + ROWS * piece * wide + 4 * j, wide)
+                emptied(ds + ROWS * piece * wide + 4 * j, wide)
+        i, rows = ROWS * low, min(ROWS, slots - j)
+        many = max(min(ROWS * (high + 1), steps) - i, 0)
+        for from_weights, x, x_row, y, y_row in ((ds, q, q_row, dk, dk_row), (p, do, do_row, dv, dv_row)):
+            to, to_row = (y + j * y_row, y_row) if rows == ROWS else (spare, 4 * width)
+            multiply(from_weights + i * wide + 4 * j, 4, wide, x + i * x_row, x_row, to, to_row, width, many)
+            if rows < ROWS:
+                copied(spare, 4 * width, y + j * y_row, y_row, rows, width)
 
 
 @njit(nogil=True, cache=True)
@@ -254,7 +367,8 @@ def go_through(given, thread, threads):
     for head in range(heads * thread // threads, heads * (thread + 1) // threads):
         b, n = head // given[HEADS], head % given[HEADS]
         if given[BACK]:
-            backwards(given, b, n, scale, spread, room)
+            queries_back(given, b, n, scale, spread, room)
+            slots_back(given, b, n, room)
         else:
             forwards(given, b, n, scale, spread, room)
 
