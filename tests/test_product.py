@@ -243,6 +243,29 @@ def unbounded(row: Any) -> bool:
     )
 
 
+def sums_in_any_order(loss: torch.Tensor) -> list[str]:
+    """Gradients of `x[i]` with an i twice: torch's threads add these on a CPU as they come, other bytes in each run."""
+    found, seen, left = [], set(), [loss.grad_fn]
+    while left:
+        node = left.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        left += [other for other, _ in node.next_functions]
+        if node.name() == "IndexBackward0":
+            given = [one for one in node._saved_indices if one is not None and one.dtype != torch.bool]
+            places = torch.stack(torch.broadcast_tensors(*given), -1).flatten(0, -2) if given else torch.zeros(0, 1)
+            if len(places.unique(dim=0)) < len(places):
+                found.append(f"{list(node._saved_self_sym_sizes)} by {[list(one.shape) for one in given]}")
+    return found
+
+
+def test_sums_in_any_order():
+    x, i = torch.randn(4, 3, requires_grad=True), torch.tensor([1, 2, 1])
+    assert sums_in_any_order((2 * x[i]).sum()) == ["[4, 3] by [[3]]"]
+    assert sums_in_any_order(x[i[:2]].sum() + x[x > 0].sum() + x.index_select(0, i).sum()) == []
+
+
 def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
     task, row = trained
     prepared = texts[reads(task)]
@@ -256,6 +279,7 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
         before = [parameter.detach().clone() for parameter in model.parameters()]
         trainer = Trainer(model, whole.train, prepared, whole.seed, tmp_path, Watch())
         with Loader(trainer.order) as loader:
+            assert sums_in_any_order(model.loss(next(iter(Loader(trainer.order)))[1], None)[0]) == []
             losses = [trainer.train_step([next(loader)[1]])[0] for _ in range(STEPS)]
         assert trainer.counters.skipped == 0
         most = float("inf") if unbounded(row) else 3 * torch.tensor(len(prepared.tokens)).log()

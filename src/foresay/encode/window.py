@@ -75,7 +75,7 @@ class Window(Encoder):
         # Window t is joined[t : t+n]; a document begun at step s lies in joined[s+n-1 :].
         index = torch.arange(steps + 1, device=x.device)[:, None] + torch.arange(self.span, device=x.device)
         begun = find_begun(starts, steps)
-        h = joined[:, index[:steps]]  # (B, T, n, D)
+        h = torch.stack([joined[:, n : n + steps] for n in range(self.span)], 2)  # (B, T, n, D)
         if begun is not None:
             h = h.masked_fill((index[:steps] < begun[:, :steps, None] + self.span - 1)[..., None], 0)
         h = h.flatten(2)

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from foresay.kernels.switch import plain
+from foresay.kernels.taken import taken
 from foresay.kernels.threads import in_threads, in_turns
 
 
@@ -54,7 +55,7 @@ def path_log_prob(features: Tensor, weight: Tensor, bias: Tensor, paths: Paths, 
     ends = lengths.cumsum(0)
     at = torch.arange(len(rows), device=targets.device) + (begins - (ends - lengths))[rows]
     nodes = paths.nodes[at]
-    scores = (features[rows] * weight[nodes]).sum(1) + bias[nodes]
+    scores = (taken(features, rows) * taken(weight, nodes)).sum(1) + taken(bias, nodes)
     scores = scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
     turns = F.logsigmoid(paths.signs[at].to(scores.dtype) * scores)
     return scores.new_zeros(len(targets)).index_add(0, rows, turns)

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.kernels.linear_cross_entropy import row_chunks
+from foresay.kernels.taken import taken
 from foresay.output.noise import Draws
 from foresay.output.rows import Begin, Rows, full, mean_over
 from foresay.parts import Rate, part
@@ -43,7 +44,7 @@ class MonteCarlo(Rows):
         rows = full((h * F.embedding_bag(drawn, self.weight, mode="mean")).sum(1))
         estimate = rows - self.score_own(h, ids)
         if self.bias is not None:
-            estimate = estimate + self.bias[drawn].mean(1)
+            estimate = estimate + taken(self.bias, drawn).mean(1)
         return mean_over(
             exact + (estimate - estimate.detach()), mask
         )  # the value of the one, the gradient of the other

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from foresay.errors import UserError
 from foresay.kernels.linear_cross_entropy import row_chunks
 from foresay.kernels.switch import plain
+from foresay.kernels.taken import taken
 from foresay.kernels.thin import product
 from foresay.output.output import Output
 from foresay.parts import Rate
@@ -91,12 +92,12 @@ class Rows(Output):
 
     def score_own(self, h: Tensor, ids: Tensor) -> Tensor:
         """s of one symbol for each row, (N, D), (N,) -> (N,)."""
-        found = full((h * self.weight[ids]).sum(1))
-        return found if self.bias is None else found + self.bias[ids]
+        found = full((h * taken(self.weight, ids)).sum(1))
+        return found if self.bias is None else found + taken(self.bias, ids)
 
     def score_shared(self, h: Tensor, ids: Tensor) -> Tensor:
         """s of the same symbols for every row, (N, D), (S,) -> (N, S)."""
-        return full(F.linear(h, self.weight[ids], None if self.bias is None else self.bias[ids]))
+        return full(F.linear(h, taken(self.weight, ids), None if self.bias is None else taken(self.bias, ids)))
 
 
 def log_shares(counts: np.ndarray) -> np.ndarray:
