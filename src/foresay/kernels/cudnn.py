@@ -20,6 +20,8 @@ def lay_side_by_side(weights: list[Tensor], cell: str, size: int) -> None:
     buffer = first.untyped_storage().data_ptr()
     if all(weight.untyped_storage().data_ptr() == buffer for weight in weights):
         return
+    for weight in weights:  # the memory they leave is not given away before this stream has read it
+        weight.record_stream(torch.cuda.current_stream(first.device))
     if first.dtype == torch.bfloat16:  # torch's own way to do so knows no such weights
         _lay(weights)
         return
