@@ -18,6 +18,14 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("embedding", "joined"): [
         {"of": [{"kind": "lookup", "size": 5}, {"kind": "characters", "size": 4, "kernels": [[2, 3]], "longest": 6}]}
     ],
+    ("encoder", "dilated"): [
+        {"size": 7, "dilations": [1, 2]},
+        {"size": 7, "kernel": 3, "dilations": [1, 2], "repeat": 2, "skip": 5, "dropout": 0.1},
+        {"size": 3, "kernel": 3, "dilations": [2], "block": "residual"},
+        {"size": 7, "dilations": [1, 4], "block": "residual", "dropout": 0.1},
+        {"size": 7, "kernel": 3, "dilations": [1, 2], "causal": False},
+        {"size": 6, "dilations": [3, 1], "block": "residual", "causal": False},
+    ],
     ("encoder", "recurrent"): [
         {"size": 7},
         {"size": 7, "cell": "gru", "layers": 2},

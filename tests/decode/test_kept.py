@@ -22,6 +22,7 @@ from tests.decode.models import neural
 ENCODERS = {
     "lstm": {"kind": "recurrent", "size": 9},
     "transformer": {"kind": "transformer", "size": 16, "heads": 2, "layers": 2, "block": {"activation": "gelu-tanh"}},
+    "dilated": {"kind": "dilated", "size": 9, "dilations": [1, 2, 4]},
 }
 
 

@@ -22,6 +22,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "lstm": LSTM,
     "window": {"kind": "window", "span": 3, "size": 7},
     "transformer": {"kind": "transformer", "size": 8, "layers": 2, "heads": 2},
+    "dilated": {"kind": "dilated", "size": 7, "dilations": [1, 2, 1]},
 }
 
 

@@ -1,0 +1,198 @@
+"""Dilated convolutions one above the other: WaveNet (van den Oord et al. 2016) and TCN (Bai et al. 2018).
+
+gated, WaveNet's block         a, g = taps(x^l);  z^l = tanh(a) * sigmoid(g);  x^{l+1} = x^l + W_l z^l
+                               y = relu(U relu(V [z^0; ..; z^{L-1}] + b) + c)      the skips of all blocks at once
+residual, TCN's block          h = relu(taps'(relu(taps(x^l))));               x^{l+1} = relu(x^l + h);  y = x^L
+
+`dilations` has the dilation of each block from below, all of it `repeat` times. A step sees 1 + sum (k-1) d steps, two
+convolutions a block counted where it is residual: with dilations 1, 2, 4 .. that doubles with every block, where plain
+convolutions (dilations 1, 1, 1 ..) add k - 1. Departures: the residual product of the topmost gated block, which nobody
+reads, is left out; TCN's weights are not normed; dropout is on z and h.
+
+The state holds what each convolution saw last (taps.py); begun with a capacity it holds it in rings, and to go on by
+one step costs the same however far back a step sees. With `causal: false` as far ahead as back.
+
+x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "0": (B, (k-1) d, D), "1": ...}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, cast
+
+import torch
+from torch import Tensor, nn
+
+from foresay.encode.encoder import Encoder, State, advance, with_rest
+from foresay.encode.taps import Taps, past_of, ring_of
+from foresay.errors import UserError
+from foresay.kernels.dropout import dropout
+from foresay.kernels.thin import linear
+from foresay.parts import Share, Size, part
+
+DOUBLING = [1, 2, 4, 8, 16, 32, 64, 128]
+RINGS = "rings"  # a state that has this, of no width, holds what came before in rings
+Run = Callable[[Taps, Tensor], Tensor]  # a convolution over what it is given and what came before
+
+
+@part("encoder", "dilated")
+class Dilated(Encoder):
+    """Dilated convolutions: WaveNet's gated blocks with skips, or TCN's residual ones."""
+
+    def __init__(
+        self,
+        *,
+        size: Size = 128,
+        kernel: Size = 2,
+        dilations: list[int] = DOUBLING,
+        repeat: Size = 1,
+        block: Literal["gated", "residual"] = "gated",
+        skip: Size | None = None,
+        dropout: Share = 0.0,
+        causal: bool = True,
+    ) -> None:
+        super().__init__()
+        if kernel < 2:
+            raise UserError(f"encoder.kernel={kernel} sees no other step; allowed: 2 or more")
+        if not dilations or min(dilations) < 1:
+            raise UserError(
+                f"encoder.dilations={dilations}; allowed: one integer > 0 for each block, such as [1, 2, 4]"
+            )
+        if skip is not None and block == "residual":
+            raise UserError(f"encoder.skip={skip}: residual blocks have no skips; leave it out, or set block=gated")
+        self.size, self.kernel, self.dilations, self.gated = size, kernel, dilations * repeat, block == "gated"
+        self.width, self.dropout, self.causal = skip or size, dropout, causal
+
+    def build(self, in_width: int) -> None:
+        self.widen = nn.Linear(in_width, self.size) if in_width != self.size else nn.Identity()
+        make, number = (Gated, len(self.dilations)) if self.gated else (Residual, 2 * len(self.dilations))
+        self.blocks = cast("list[Gated | Residual]", nn.ModuleList(
+            make(self.size, self.kernel, dilation, level, number, self.dropout, self.causal)
+            for level, dilation in enumerate(self.dilations)
+        ))  # fmt: skip
+        self.taps = [one for block in self.blocks for one in block.modules() if isinstance(one, Taps)]
+        if self.gated:
+            self.skips = nn.Linear(len(self.dilations) * self.size, self.width)
+            self.head = nn.Linear(self.width, self.width)
+            for layer in (self.skips, self.head):
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                nn.init.zeros_(layer.bias)
+
+    @property
+    def receptive_field(self) -> int:
+        """How many steps an output depends on, its own among them."""
+        return 1 + sum(one.span for one in self.taps)
+
+    def begin(self, rows: int, capacity: int | None = None) -> State:
+        like = next(self.parameters()).detach()
+        state: State = {"position": torch.zeros(rows, dtype=torch.long, device=like.device)}
+        if self.causal:
+            state |= {one.name: like.new_zeros(rows, one.span, one.in_width) for one in self.taps}
+        return state if capacity is None or not self.causal else state | {RINGS: like.new_zeros(rows, 0)}
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        state: State | None = None,
+        *,
+        starts: Tensor | None = None,
+        condition: Tensor | None = None,
+    ) -> tuple[Tensor, State]:
+        self.admit(state, condition, rows=len(x))
+        outputs, state = self._run(x, mask, state, starts)
+        return outputs[-1], state
+
+    def layers(
+        self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
+    ) -> list[Tensor]:
+        self.admit(state, rows=len(x))
+        return self._run(x, mask, state, starts)[0]
+
+    def by_layer(self) -> list[list[nn.Parameter]]:
+        return with_rest(self, [[block] for block in self.blocks])
+
+    def _run(
+        self, x: Tensor, mask: Tensor | None, state: State | None, starts: Tensor | None
+    ) -> tuple[list[Tensor], State]:
+        """Every block's output, the last one y, and the state after."""
+        position = x.new_zeros(len(x), dtype=torch.long) if state is None else state["position"]
+        after: State = {"position": advance(position, x.shape[1], mask)}
+        if state is not None and RINGS in state:
+            if x.shape[1] == 1 and starts is None:
+                return self._step(x, mask, state, after)
+            past = {one.name: past_of(state[one.name], position) for one in self.taps}
+        else:
+            past = {} if state is None else state
+        starts = starts & mask if starts is not None and mask is not None else starts
+        document = None if starts is None else starts.cumsum(1)
+
+        def run(taps: Taps, x: Tensor) -> Tensor:
+            if self.causal:
+                after[taps.name] = taps.last(x, past.get(taps.name), mask, document)
+            elif mask is not None:
+                x = x.masked_fill(~mask[..., None], 0)
+            return taps(x, past.get(taps.name), document)
+
+        outputs = self._through(x, run, mask)
+        if state is not None and RINGS in state:
+            after |= {one.name: ring_of(after[one.name], after["position"]) for one in self.taps}
+            after[RINGS] = state[RINGS]
+        return outputs, after
+
+    def _step(self, x: Tensor, mask: Tensor | None, state: State, after: State) -> tuple[list[Tensor], State]:
+        """One step, whose rings go on in their place."""
+        position = state["position"]
+        outputs = self._through(x, lambda taps, x: taps.step(x, state[taps.name], position, mask), mask)
+        return outputs, state | after
+
+    def _through(self, x: Tensor, run: Run, mask: Tensor | None) -> list[Tensor]:
+        x, outputs, gated = self.widen(x), [], []
+        for block in self.blocks:
+            x, z = block(x, run)
+            outputs.append(x)
+            gated.append(z)
+        if self.gated:
+            skipped = linear(self.skips, torch.cat(gated, -1)).relu()
+            outputs[-1] = linear(self.head, skipped).relu()
+        return outputs if mask is None else [y.masked_fill(~mask[..., None], 0) for y in outputs]
+
+
+class Gated(nn.Module):
+    """x -> x + W z and z = tanh(a) * sigmoid(g); the topmost gives x as it is."""
+
+    def __init__(
+        self, size: int, kernel: int, dilation: int, level: int, levels: int, dropout: float, causal: bool
+    ) -> None:
+        super().__init__()
+        self.taps = Taps(size, 2 * size, kernel, dilation, number=level, causal=causal)
+        self.onward = nn.Linear(size, size) if level < levels - 1 else None
+        self.dropout = dropout
+        nn.init.xavier_uniform_(self.taps.weight)
+        if self.onward is not None:
+            nn.init.normal_(self.onward.weight, std=(size * levels) ** -0.5)  # so that x does not grow with the depth
+            nn.init.zeros_(self.onward.bias)
+
+    def forward(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
+        a, g = run(self.taps, x).chunk(2, -1)
+        z = dropout(a.tanh() * g.sigmoid(), self.dropout, self.training)
+        return x if self.onward is None else x + linear(self.onward, z), z
+
+
+class Residual(nn.Module):
+    """x -> relu(x + h), h = relu(taps'(relu(taps(x)))); gives h too."""
+
+    def __init__(
+        self, size: int, kernel: int, dilation: int, level: int, levels: int, dropout: float, causal: bool
+    ) -> None:
+        super().__init__()
+        self.first = Taps(size, size, kernel, dilation, number=2 * level, causal=causal)
+        self.second = Taps(size, size, kernel, dilation, number=2 * level + 1, causal=causal)
+        self.dropout = dropout
+        for taps, scale in ((self.first, 1.0), (self.second, (levels / 2) ** -0.5)):
+            nn.init.normal_(taps.weight, std=scale * (2 / (kernel * size)) ** 0.5)  # made for ReLU: He et al. 2015
+
+    def forward(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
+        h = dropout(run(self.first, x).relu(), self.dropout, self.training)
+        h = dropout(run(self.second, h).relu(), self.dropout, self.training)
+        return (x + h).relu(), h
