@@ -239,7 +239,8 @@ def unbounded(row: Any) -> bool:
     """Whether nothing holds its features: of a cell that adds up, or linear under vectors of deviation 1, or ReLU's."""
     named = str(row)
     return "additive" in named or (
-        "normed" in named and any(one in named for one in ("identity", "lru", "convolution"))
+        "normed" in named
+        and any(one in named for one in ("identity", "lru", "mingru", "minlstm", "convolution", "residual"))
     )
 
 
