@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -16,7 +17,7 @@ from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 from foresay.loading import forget_vectors
 from foresay.models.task import Task
-from foresay.recipe import Recipe
+from foresay.recipe import Recipe, long_key
 from foresay.text.tokens import SPECIALS
 from foresay.train.board import check_tensorboard
 
@@ -26,6 +27,21 @@ READS = {
     "tags": "reads words with tags",
     "labels": "gives labels to texts",
 }
+
+
+IN_STEPS = ("train.steps", "train.optimizer", "train.clip", "train.precision", "train.compute")
+
+
+def unused(recipe: Recipe, words: Sequence[str], minutes: float | None) -> Iterator[str]:
+    """What was given for training in steps to a model that is fitted as a whole."""
+    if not hasattr(recipe.task, "fit"):
+        return
+    own_course = hasattr(recipe.task, "epochs")
+    how = "in epochs, at its own lr: set epochs and lr" if own_course else "as a whole: leave it out"
+    given = [word for word in words if long_key(word.partition("=")[0]).startswith(IN_STEPS)]
+    given += [f"minutes={minutes:g}"] if minutes is not None and own_course else []
+    for word in given:
+        yield f"warning: {word} changes nothing: task={recipe.task.part_name} is not trained in steps but {how}"
 
 
 def check(recipe: Recipe, place: torch.device) -> Recipe:

@@ -141,7 +141,7 @@ def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any
         key, sign, text = word.partition("=")
         if not sign or not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", key):
             raise UserError(f"{word!r} is no setting; allowed: key=value, such as encoder.size=512")
-        path = _long(key.removesuffix(".kind")).split(".")
+        path = long_key(key.removesuffix(".kind")).split(".")
         given.append((path, parse(text, word)))
     for path, value in sorted(given, key=lambda pair: len(pair[0])):
         notes += _assign(raw, path, value)
@@ -200,7 +200,7 @@ def _text_of(path: Path) -> str:
         raise UserError(f"{path} cannot be read as a recipe: {error}") from None
 
 
-def _long(key: str) -> str:
+def long_key(key: str) -> str:
     """A dotted key with its shorthand spelt out."""
     for short, full in SHORTHANDS.items():
         if key == short or key.startswith(short + "."):

@@ -23,7 +23,7 @@ import torch
 from foresay import own
 from foresay import recipe as recipes
 from foresay.building import build
-from foresay.checks import check
+from foresay.checks import check, unused
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
@@ -138,7 +138,8 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
     if chosen is not None and not timed and minutes is None:
         minutes = DEFAULT_MINUTES
         notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
-    return New(check(recipes.complete(raw), place), minutes, words, [*notes, *dropped])
+    recipe = check(recipes.complete(raw), place)
+    return New(recipe, minutes, words, [*notes, *dropped, *unused(recipe, words, minutes)])
 
 
 def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:

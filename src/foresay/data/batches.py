@@ -58,8 +58,8 @@ class Batches:
         """The same for evaluations of what was learnt from: without the rows that training leaves out."""
         return self
 
-    def in_rows(self, rows: int) -> Batches:
-        """The same in so many rows, where a row goes on from batch to batch."""
+    def in_rows(self, rows: int, *, reset: bool = False) -> Batches:
+        """The same in so many rows, where a row goes on from batch to batch; `reset`: but not into a new document."""
         raise UserError(f"rows={rows}, but only streams are read in rows; leave it out")
 
 

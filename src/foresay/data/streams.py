@@ -77,9 +77,9 @@ class Streams(Batches):
             rows_now = [shifted(shards, start, stop - start) for start, stop in spans]
             yield joined(rows_now, width, fresh=at == 0, starts=self.reset)
 
-    def in_rows(self, rows: int) -> Streams:
-        """As many tokens at a time, in so many rows."""
-        return Streams(rows, max(self.rows * self.chunk // rows, 1), reset=self.reset)
+    def in_rows(self, rows: int, *, reset: bool = False) -> Streams:
+        """As many tokens at a time, in so many rows; with `reset` every document begins from a fresh state."""
+        return Streams(rows, max(self.rows * self.chunk // rows, 1), reset=self.reset or reset)
 
     def _fit(self, shards: Shards) -> tuple[int, int]:
         """Fewer rows, or one short row, when the corpus is small."""

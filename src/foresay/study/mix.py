@@ -14,6 +14,7 @@ from foresay.data.shards import Shards
 from foresay.errors import UserError
 from foresay.models.mixture import Mixture, fit_weights
 from foresay.run import Run
+from foresay.text.tokens import STOP
 from foresay.train.evaluate import perplexity
 from foresay.train.resume import own_prepared
 
@@ -39,7 +40,8 @@ class Mixed:
 
 def mix(runs: Sequence[Run]) -> Mixed:
     """Weights from the first run's validation text, perplexities on its test text, or on the second half where it has
-    none. All runs must have been trained on one prepared vocabulary."""
+    none. Every document begins from a fresh state, as in all that the mixture is then used for. All runs must have been
+    trained on one prepared vocabulary."""
     if len(runs) < 2:
         raise UserError(f"{'one run is' if runs else 'no runs are'} no mixture; give two or more")
     first = runs[0]
@@ -66,7 +68,7 @@ def mix(runs: Sequence[Run]) -> Mixed:
         weights = fit_weights(found)
         measured = np.stack([token_log_probs(run, prepared.test) for run in runs])
     else:
-        half = found.shape[1] // 2
+        half = half_of(prepared.valid)
         weights, measured = fit_weights(found[:, :half]), found[:, half:]
     mixed = np.logaddexp.reduce(measured + np.log(np.maximum(weights, 1e-300))[:, None], 0)
     return Mixed(
@@ -79,12 +81,20 @@ def mix(runs: Sequence[Run]) -> Mixed:
     )
 
 
+def half_of(shards: Shards) -> int:
+    """Where a text is cut in two: at the end of the document that its middle stands in, if another follows."""
+    middle = len(shards) // 2
+    ends = np.flatnonzero(shards.slice(middle - 1, len(shards)) == STOP)
+    after = middle + int(ends[0]) if len(ends) else len(shards)
+    return after if after < len(shards) else middle
+
+
 @torch.inference_mode()
 def token_log_probs(run: Run, shards: Shards) -> np.ndarray:
-    """log P of every token of a text in its order; a state is carried through where the run carries one."""
+    """log P of every token of a text in its order, each document by itself."""
     batches = run.recipe.train.batches
     if batches.carries:
-        batches = batches.in_rows(1)
+        batches = batches.in_rows(1, reset=True)
     run.model.eval()
     found, state = [], None
     for batch in batches.evaluation(shards):
