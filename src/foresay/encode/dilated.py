@@ -27,6 +27,7 @@ from foresay.encode.encoder import Encoder, State, advance, with_rest
 from foresay.encode.taps import Taps, past_of, ring_of
 from foresay.errors import UserError
 from foresay.kernels.dropout import dropout
+from foresay.kernels.gate import gated
 from foresay.kernels.thin import linear
 from foresay.parts import Share, Size, part
 
@@ -147,13 +148,13 @@ class Dilated(Encoder):
         return outputs, state | after
 
     def _through(self, x: Tensor, run: Run, mask: Tensor | None) -> list[Tensor]:
-        x, outputs, gated = self.widen(x), [], []
+        x, outputs, inner = self.widen(x), [], []
         for block in self.blocks:
             x, z = block(x, run)
             outputs.append(x)
-            gated.append(z)
+            inner.append(z)
         if self.gated:
-            skipped = linear(self.skips, torch.cat(gated, -1)).relu()
+            skipped = linear(self.skips, torch.cat(inner, -1)).relu()
             outputs[-1] = linear(self.head, skipped).relu()
         return outputs if mask is None else [y.masked_fill(~mask[..., None], 0) for y in outputs]
 
@@ -174,8 +175,7 @@ class Gated(nn.Module):
             nn.init.zeros_(self.onward.bias)
 
     def forward(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
-        a, g = run(self.taps, x).chunk(2, -1)
-        z = dropout(a.tanh() * g.sigmoid(), self.dropout, self.training)
+        z = dropout(gated(run(self.taps, x)), self.dropout, self.training)
         return x if self.onward is None else x + linear(self.onward, z), z
 
 
