@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from foresay.encode.recurrent import Recurrent
-from foresay.kernels.overlap import _side, overlap
+from foresay.kernels.overlap import overlap
 
 
 def test_on_a_cpu_one_after_the_other():
@@ -35,22 +35,3 @@ def test_on_a_gpu_as_in_order(monkeypatch):
         found.append(results())
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
-def test_weights_laid_anew_beside_other_work_are_kept(precision):
-    """One direction lays its weights on the second stream, late; what they leave is not the other's to write to."""
-    torch.manual_seed(1)
-    encoder = Recurrent(size=128, bidirectional=True)
-    encoder.build(64)
-    encoder, x = encoder.to(precision).cuda(), torch.randn(8, 50, 64, device="cuda").to(precision)
-    before = {name: parameter.detach().clone() for name, parameter in encoder.named_parameters()}
-    torch.cuda.synchronize()
-    with torch.cuda.stream(_side(x.device)):
-        torch.cuda._sleep(100_000_000)
-    encoder(x)
-    torch.cuda.synchronize()
-    for name, parameter in encoder.named_parameters():
-        assert torch.equal(parameter, before[name]), name

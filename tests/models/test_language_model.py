@@ -138,7 +138,7 @@ def test_dropout_only_when_training():
 SHRUNK = ["embedding.size=32", "embedding.dropout=0", "encoder.size=32", "encoder.dropout=0"]
 
 
-@pytest.mark.parametrize("name", ["mlp", "rnn", "lstm", "gru", "transformer"])
+@pytest.mark.parametrize("name", ["mlp", "rnn", "lstm", "gru", "transformer", "wavenet"])
 def test_overfits_one_batch(name):
     """Random symbols cannot be guessed, only remembered: the loss falls below a tenth within 120 steps of Adam."""
     small = [*SHRUNK, *(["encoder.heads=2", "encoder.layers=2"] if name == "transformer" else [])]
