@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import elmo, figure, lstm_lm, memory, prepare, step_gpu, tagger
+from bench import dilated, elmo, figure, lstm_lm, memory, prepare, step_gpu, tagger
 from foresay.models.tagger import Tagger
 
 
@@ -17,6 +17,18 @@ def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: p
     ours, peer = lstm_lm.sides("small", tmp_path)
     for _ in range(4):  # the state is carried, the weights move
         assert ours() == pytest.approx(peer(), rel=1e-5)
+
+
+def test_both_sides_of_the_dilated_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dilated, "DOUBLING", [1, 2, 4])
+    trainer = dilated.trainer(8, 2, 12, 2, tmp_path)
+    plain = dilated.Plain(8, 2)
+    plain.take(trainer.model)
+    ours, peer = dilated.OurLoop(trainer), dilated.PlainLoop(plain, trainer.order)
+    for _ in range(4):
+        assert ours() == pytest.approx(peer(), rel=1e-4)
+    found = dilated.writing(1, 2, 12)
+    assert found["same"] == 1.0 and found["sees"] == 8
 
 
 def test_both_sides_of_the_step_bench_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,9 @@ RUNS: dict[str, dict[str, Any]] = {
     "gru-streams": {"encoder": {"kind": "recurrent", "cell": "gru", "size": 12}},
     "elman-streams": {"encoder": {"kind": "recurrent", "cell": "elman", "size": 12}},
     "window-streams": {"encoder": {"kind": "window", "span": 3, "size": 12}},
+    "dilated-streams": {
+        "encoder": {"kind": "dilated", "size": 12, "dilations": [1, 2, 4], "repeat": 2, "dropout": 0.2}
+    },
     "transformer-packed": {
         "encoder": {"kind": "transformer", "size": 16, "layers": 2, "heads": 2},
         "batches": {"kind": "packed", "rows": 4, "length": 24},
