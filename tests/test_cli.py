@@ -102,7 +102,7 @@ def test_score_takes_files_and_pipes_line_by_line(call: Commands, run: Run, trai
 def test_score_shows_tokens(call: Commands, run: Run, trained: Path) -> None:
     lines = call("score", trained, "a\tcat", "--tokens").out.splitlines()
     scored = run.score("a\tcat")[0]
-    assert lines[0] == f"{scored.nats:.4f}\ta\tcat"
+    assert lines[0] == f"{scored.nats:.4f}\ta⇥cat"
     assert [line.split() for line in lines[1:]] == [
         [f"{-p:.4f}", *([name] if name.strip() else [])]
         for p, name in zip(scored.log_probs, ["a", "<unk>", "c", "a", "t"], strict=True)
@@ -239,8 +239,10 @@ def test_version_and_help(call: Commands) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["trian"], "No such command 'trian'"),
-        (["score"], "Missing argument"),
+        (["trian"], "No such command 'trian'. Did you mean 'train'?; see foresay --help"),
+        (["score"], "Missing argument 'RUN'; see foresay score --help"),
+        (["generate", "r", "--beem", "3"], "; see foresay generate --help"),
+        (["words", "r", "near"], "Missing argument 'WORD...'; see foresay words RUN near --help"),
         (["train", "--minutes", "soon"], "'--minutes'"),
         (["eval", "none"], "none is no run: no such folder; train one first"),
         (["eval", "none", "--device", "abacus"], "none is no run"),

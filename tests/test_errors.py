@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import foresay
-from foresay.errors import UserError, counted, nearest
+from foresay.errors import UserError, counted, nearest, reason
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,13 @@ def test_nearest_takes_any_iterable():
 
 def test_user_error_is_a_value_error_at_the_top():
     assert foresay.UserError is UserError and issubclass(UserError, ValueError)
+
+
+def test_reasons(tmp_path):
+    with pytest.raises(OSError) as raised:
+        (tmp_path / "none").read_text()
+    assert reason(raised.value) == "No such file or directory"
+    assert reason(OSError("full")) == "full" and reason(ValueError("line 3")) == "line 3"
 
 
 def test_counted():

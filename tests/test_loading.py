@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,34 @@ def test_an_arpa_file_scores_as_the_run_it_came_from(files: tuple[Path, Path]) -
     assert other.evaluate("other.txt").loss == pytest.approx(run.evaluate("other.txt").loss, abs=1e-4)
 
 
+def test_a_file_without_an_unknown_word_is_told_of(call: Commands) -> None:
+    Path("m.arpa").write_text(r"""
+\data\
+ngram 1=3
+\1-grams:
+-99 <s>
+-0.3 </s>
+-0.3 yes
+\end\
+""")
+    said = "m.arpa has no <unk>: a text with any other word has probability 0"
+    with pytest.warns(UserWarning, match=said):
+        foresay.load("m.arpa")
+    called = call("score", "m.arpa", "yes", "no")
+    assert called.error == f"warning: {said}\n" and called.out == "1.3816\tyes\ninf\tno\n"  # 0.6 ln 10
+
+
 def test_commands_take_an_arpa_file(files: tuple[Path, Path], call: Commands) -> None:
     scored = call("score", files[1], "the small dog")
     assert scored.code == 0 and float(scored.out.split("\t")[0]) > 0
     assert "m.arpa.gz is a file and has no text of its own; give one" in call.refused("eval", files[1])
+    Path("m.lm").write_bytes(gzip.decompress(files[1].read_bytes()))
+    Path("m.txt").write_bytes(Path("m.lm").read_bytes())
+    assert call("score", "m.lm", "the small dog").out == call("score", "m.txt", "the small dog").out == scored.out
+    Path("my.txt").write_text("a text")
+    assert call.refused("score", "my.txt", "a") == (
+        "my.txt is a file, no run and no ARPA file; give a folder that foresay train has written"
+    )
     Path("bad.arpa").write_text("no table")
     assert "bad.arpa" in call.refused("score", "bad.arpa", "a")
     with pytest.raises(UserError, match="is a file without a validation text to fit weights on; name a run first"):

@@ -252,7 +252,14 @@ def test_commands(cipher, call, tmp_path):
     ("words", "said"),
     [
         (["generate"], "no source is given"),
-        (["generate", "abc", "--stop", "x"], "--stop with beam search, as sources get; it is for sampling"),
+        (
+            ["generate", "abc", "--stop", "x"],
+            "--stop with beam search, as sources get; it is for sampling: give a temperature",
+        ),
+        (
+            ["generate", "abc", "--beam", "3", "--seed", "1"],
+            "--seed with --beam 3; it is for sampling: leave out --beam and give a temperature",
+        ),
         (["eval", "--rows", "3"], "--rows 3, but pairs are read one a row"),
         (["eval", "--encoding", "klingon"], "--encoding klingon without --data"),
         (["eval", "--limit", "-5"], "limit=-5"),

@@ -21,6 +21,11 @@ class TextError(UserError):
         self.number, self.why = number, why
 
 
+def reason(error: Exception) -> str:
+    """Why a file cannot be read, in words: of the system's errors without number and name of the file."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 text`, `2,000 texts`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from foresay import recipe as recipes
 from foresay.classify import Classifying
 from foresay.counts import arpa
+from foresay.counts.arpa_files import is_arpa
 from foresay.data.label_shards import LabelSet
 from foresay.data.prepare import SOURCE
 from foresay.data.tag_set import open_tags
@@ -34,9 +37,9 @@ from foresay.represent import Representing
 from foresay.results import Scored, Written
 from foresay.run import Run
 from foresay.tag import TagUsing
-from foresay.text.tokens import SPECIALS
+from foresay.text.tokens import SPECIALS, UNK
 from foresay.train import checkpoint
-from foresay.train.folder import MODEL, how_to_resume, is_arpa, read_config, read_model, read_recipe
+from foresay.train.folder import MODEL, how_to_resume, read_config, read_model, read_recipe
 from foresay.translate import Translating, texts_of
 
 
@@ -136,8 +139,10 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     if not isinstance(path, str | Path):
         raise UserError(f"path={path!r}; allowed: a run's folder, as foresay train writes it")
     folder = Path(path)
-    if is_arpa(folder) and folder.is_file():
+    if is_arpa(folder):
         return of_arpa(folder)
+    if folder.is_file():
+        raise UserError(f"{folder} is a file, no run and no ARPA file; give a folder that foresay train has written")
     config = read_config(folder)
     recipe = _recipe_of(folder, trust)
     model: Task = recipe.task
@@ -167,6 +172,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
 def of_arpa(path: Path) -> Run:
     """An ARPA file, used as a run: n-grams of words between blanks, each line a text."""
     table, words = arpa.read(path)
+    if not np.isfinite(table.log_prob[1 + UNK]):
+        warnings.warn(f"{path} has no <unk>: a text with any other word has probability 0", stacklevel=3)
     data = {"train": str(path), "unit": "line"}
     recipe = recipes.complete({"task": "ngram", "order": table.order, "data": data, "tokens": "blanks"})
     recipe.tokens.take(words[len(SPECIALS) :])

@@ -49,7 +49,7 @@ def test_tune_then_use(run: Path, call: Commands, tmp_path: Path):
     found = json.loads(told.out)
     assert found["unit"] == "word" and found["pairs"] == 16 and len(found["tried"]) == 15 and noise.is_file()
     assert found["rates"]["delete"] > 0
-    spelt = call("correct", run, "--tune", pairs, "--held-out", pairs, "--limit", 2, "--noise", noise)
+    spelt = call("correct", run, "--tune", pairs, "--held-out", pairs, "--limit", 2, "--noise", noise, "--force")
     assert spelt.out.count("false alarms") == 15 and "is written" in spelt.error
     measured = json.loads(call("correct", run, "--pairs", pairs, "--noise", noise, "--json").out)
     assert measured["correction"]["f1"] == 1.0 and measured["wrong"] == 16 and "rule" in measured
@@ -71,6 +71,8 @@ def test_several_runs_weight_and_sets(run: Path, call: Commands, tmp_path: Path)
         "--confusions", tmp_path / "sets.txt", "--confusions", tmp_path / "sets.txt", "--chain", "gibbs",
     )  # fmt: skip
     assert found.code == 0 and "the [cat] sees" in found.out
+    line = call.refused("correct", run, "a cat", "--with", run, "--mix", "1")
+    assert line == "--mix 1 with 2 runs; allowed: a share for each, or leave it out"
 
 
 @pytest.mark.parametrize(
@@ -102,11 +104,11 @@ def test_several_runs_weight_and_sets(run: Path, call: Commands, tmp_path: Path)
         (["--tune", "pairs.tsv", "--noise", "."], "--noise . is a folder; give a file"),
         (["--tune", "pairs.tsv", "--held-out", "pairs.tsv", "--caution", "1", "--noise", "n.json"], "leave out one"),
         (["a", "--mix", "x"], "--mix x; allowed: numbers"),
-        (["a", "--mix", "0.5,0.5"], "weights"),
-        (["a", "--noise", "no.json"], "no.json cannot be read"),
-        (["--pairs", "no.tsv"], "no.tsv cannot be read"),
+        (["a", "--mix", "0.5,0.5"], "--mix 0.5,0.5 is for several runs: give --with RUN, or leave it out"),
+        (["a", "--noise", "no.json"], "no.json cannot be read (No such file or directory); write one: foresay correct"),
+        (["--pairs", "no.tsv"], "no.tsv cannot be read (No such file or directory); give a UTF-8 file of pairs"),
         (["--garble", "no.txt"], "--garble no.txt is no file"),
-        (["a", "--confusions", "no.txt"], "cannot be read"),
+        (["a", "--confusions", "no.txt"], "'no.txt' cannot be read (No such file or directory); give a UTF-8 file"),
         ([""], "the text is empty"),
         (["--tune", "pairs.tsv", "--noise", "no/where/noise.json"], "is no folder"),
         (["--tune", "pairs.tsv", "--held-out", "pairs.tsv", "--weight", "1", "--noise", "n.json"], "leave out one"),
@@ -121,6 +123,23 @@ def test_refusals(run: Path, call: Commands, words: list[str], says: str):
 def test_a_place_that_cannot_be_written_to(run: Path, call: Commands, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("foresay.cli.correcting.os.access", lambda place, mode, **rest: mode != os.W_OK)
     assert "nothing can be written to" in call.refused("correct", run, "--tune", "pairs.tsv", "--noise", "n.json")
+
+
+def test_nothing_is_written_over_unasked(run: Path, call: Commands, tmp_path: Path):
+    pairs, noise = tmp_path / "p.tsv", tmp_path / "noise.json"
+    pairs.write_text("a cat\tthe cat\n", "utf-8")
+    noise.write_text("mine", "utf-8")
+    line = call.refused("correct", run, "--tune", pairs, "--noise", noise)
+    assert line == f"{noise} exists; allowed: a new place: give another --noise, or --force to write over it"
+    assert noise.read_text("utf-8") == "mine"
+    tune = ("correct", run, "--tune", run.parent / "pairs.tsv")
+    other = tmp_path / "." / "x" / ".." / "p.tsv"
+    (tmp_path / "x").mkdir()
+    for words in (["--held-out", pairs], ["--tune", pairs], ["--confusions", pairs]):
+        line = call.refused(*tune, *words, "--noise", other, "--force")
+        assert "is a file that is learnt from; give another place to write to" in line
+    assert pairs.read_text("utf-8") == "a cat\tthe cat\n"
+    assert call(*tune, "--noise", noise, "--force").code == 0 and json.loads(noise.read_text("utf-8"))
 
 
 def test_lines_that_cannot_be_corrected_stay(run: Path, call: Commands, tmp_path: Path):

@@ -29,6 +29,16 @@ def test_eval_and_score(trained, call):
     assert text == "the cat" and sum(parts) == pytest.approx(float(nats), abs=1e-3) and len(parts) >= 7
 
 
+def test_score_shows_what_cannot_be_seen(trained, call):
+    broken = b"a\x1b[31mb\tc\nd\xff".decode("utf-8", "surrogateescape")
+    nats, text = call("score", trained, broken).out.rstrip("\n").split("\t")
+    assert text == "a␛[31mb⇥c⏎d<U+DCFF>" and float(nats) > 0
+    shown = call("score", trained, "a\nb", "--tokens").out
+    assert "  ⏎\n" in shown and len(shown.splitlines()) == 1 + 3
+    assert json.loads(call("score", trained, broken, "--json").out)["text"] == "a\x1b[31mb\tc\nd\ufffd"
+    assert call.refused("score", trained, "\x1b[31m.txt").startswith("␛[31m.txt is no file")
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

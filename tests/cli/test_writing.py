@@ -50,6 +50,11 @@ def test_the_best_of_more_candidates_is_no_worse(run: Run) -> None:
 def test_a_tree_is_drawn(call: Commands, trained: Path) -> None:
     called = call("generate", trained, "the ", "--length", 5, "--beam", 3, "--tree", "tree.svg")
     assert called.code == 0 and Path("tree.svg").read_text("utf-8").startswith("<svg")
+    Path("tree.svg").write_text("mine")
+    beam = ("generate", trained, "the ", "--length", 5, "--beam", 3, "--tree", "tree.svg")
+    assert "tree.svg exists; allowed: a new place: give another --tree, or --force" in call.refused(*beam)
+    assert Path("tree.svg").read_text() == "mine"
+    assert call(*beam, "--force").code == 0 and Path("tree.svg").read_text("utf-8").startswith("<svg")
 
 
 def test_tokens_banned_and_required(call: Commands, run: Run, trained: Path) -> None:
@@ -89,8 +94,8 @@ def test_fused_with_another_run(call: Commands, run: Run, trained: Path, corpus:
         (["--beam", "-1"], "search.width=-1; allowed"),
         (["--beam", "3", "--temperature", "0"], "search.temperature=0.0; allowed"),
         (["--beam", "3", "--groups", "2"], "groups=2 of width=3; allowed"),
-        (["--beam", "3", "--top-k", "2"], "--top-k with --beam 3; it is for sampling"),
-        (["--beam", "3", "--stop", "x"], "--stop with --beam 3; it is for sampling"),
+        (["--beam", "3", "--top-k", "2"], "--top-k with --beam 3; it is for sampling: leave out --beam"),
+        (["--beam", "3", "--stop", "x"], "--stop with --beam 3; it is for sampling: leave out --beam"),
         (["--tree", "x.svg"], "--tree with no --beam; it is for beam search: give --beam 5"),
         (["--groups", "2"], "--groups with no --beam"),
         (["--beam", "3", "--ban", "the"], "banned='the' is 3 tokens; allowed: texts that are one token"),
@@ -101,7 +106,7 @@ def test_fused_with_another_run(call: Commands, run: Run, trained: Path, corpus:
         (["--top-p", "1.5"], "top_p=1.5; allowed"),
         (["--stop", ""], "stop='' is in every text"),
         (["--temperature", "0", "--top-p", "0.5"], "--top-p with --temperature 0; it is for sampling"),
-        (["--beam", "3", "--seed", "2"], "--seed with --beam 3; it is for sampling"),
+        (["--beam", "3", "--seed", "2"], "--seed with --beam 3; it is for sampling: leave out --beam"),
         (["--beam", "3", "--diversity", "1"], "--diversity with one group"),
         (["--beam", "3", "--until", "never"], "search.until='never'; allowed: one of sure, number, length"),
         (["--beam", "3", "--tree", "x.png"], "--tree x.png; allowed: a name that ends with .svg"),
@@ -141,6 +146,9 @@ def test_rescore(call: Commands, run: Run, trained: Path) -> None:
     assert float(rows[0][1]) == pytest.approx(max(totals.values()), abs=1e-4)
     best = json.loads(call("rescore", trained, "-", "--best", "--json", given=Path("list.tsv").read_bytes()).out)
     assert [one["id"] for one in best] == ["1", "2"] and best[1]["total"] == pytest.approx(best[1]["log_prob"])
+    given = b'{"id": 7, "score": 0, "text": "a dog"}\n{"id": "7b", "score": 0, "text": "a dog"}\n'
+    assert [one["id"] for one in json.loads(call("rescore", trained, "-", "--json", given=given).out)] == [7, "7b"]
+    assert [line.split("\t")[0] for line in call("rescore", trained, "-", given=given).out.splitlines()] == ["7", "7b"]
 
 
 def test_what_cannot_be_rescored(call: Commands, trained: Path) -> None:

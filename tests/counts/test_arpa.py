@@ -195,6 +195,35 @@ def test_broken_bytes(tmp_path: Path) -> None:
         arpa.read(tmp_path / "none.arpa")
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "m.arpa").write_text("\ufeff" + BY_HAND.lstrip(), "utf-8")
+    assert arpa.read(tmp_path / "m.arpa")[1][5:] == ["yes", "no"]
+
+
+@pytest.mark.parametrize("many", [0, arpa.MANY], ids=["loop", "lines"])
+def test_the_unknown_word_in_capitals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    """The same model wherever <UNK> stands among the words; a word of its own where <unk> is there too."""
+    monkeypatch.setattr(arpa, "MANY", many)
+    with_two = BY_HAND.replace("ngram 2=3", "ngram 2=4").replace("-0.2\tyes </s>", "-0.2\tyes </s>\n-0.3\tyes <unk>")
+    (tmp_path / "m.arpa").write_text(with_two)
+    expected, words = arpa.read(tmp_path / "m.arpa")
+    capital, line = with_two.replace("<unk>", "<UNK>"), "-1.0\t<UNK>\n"
+    for text in (capital, capital.replace(line, "").replace("-0.7\tno", f"{line}-0.7\tno")):
+        (tmp_path / "m.arpa").write_text(text)
+        table, spelt = arpa.read(tmp_path / "m.arpa")
+        assert spelt == words and np.array_equal(table.word, expected.word)
+        assert np.array_equal(table.log_prob, expected.log_prob) and np.array_equal(table.back, expected.back)
+    both = with_two.replace("ngram 1=5", "ngram 1=6").replace("-1.0\t<unk>", "-1.0\t<unk>\n-0.9\t<UNK>")
+    (tmp_path / "m.arpa").write_text(both)
+    table, spelt = arpa.read(tmp_path / "m.arpa")
+    assert spelt[5:] == ["<UNK>", "yes", "no"] and scored(table, [5]) == pytest.approx(
+        [-0.9 - 0.30103]
+    )  # backed off from <s>
+    (tmp_path / "m.arpa").write_text(capital.replace("yes <UNK>", "yes <unk>"))
+    with pytest.raises(UserError, match="the word '<unk>' is not among the 1-grams"):
+        arpa.read(tmp_path / "m.arpa")
+
+
 NUMBERS = st.one_of(
     st.floats(-99, 0).map(lambda number: f"{number:.7g}"),
     st.floats(-99, 0).map(repr),

@@ -45,11 +45,16 @@ def test_by_hand():
     assert [(one.hypothesis.text, one.tokens, one.total) for one in second] == [("abc", 3, 3.0), ("a", 1, 1.0)]
 
 
+def test_a_number_and_its_digits_are_one_id():
+    (own,) = rescore(Letters(), [Hypothesis(1, 0.0, "z"), Hypothesis("1", 0.0, "a")])
+    assert [one.as_dict()["id"] for one in own] == ["1", 1]
+
+
 def test_tabs_and_json():
     lines = ["1\t-2.5\tto be", "", '{"id": 2, "score": -1, "text": "or\\tnot", "more": 0}', "x\t0\t"]
     assert list(read(lines, "f")) == [
         Hypothesis("1", -2.5, "to be"),
-        Hypothesis("2", -1.0, "or\tnot"),
+        Hypothesis(2, -1.0, "or\tnot"),
         Hypothesis("x", 0.0, ""),
     ]
 

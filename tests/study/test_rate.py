@@ -154,9 +154,23 @@ def test_where_no_picture_can_be_is_refused_at_once(call: Commands, monkeypatch:
     assert sorted(path.name for path in Path().iterdir()) == ["a.txt", "plots.png", "runs"]
 
 
+def test_a_picture_is_written_over_when_asked_only(call: Commands, tiny: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate, "STEPS", 12)
+    Path("small.yaml").write_text(json.dumps(tiny))
+    Path("b.png").write_text("mine")
+    words = ("rate", "small.yaml", "--out", "b.png", "--device", "cpu")
+    line = call.refused(*words)
+    assert line == "b.png exists; allowed: a new place: give another --out, or --force to write over it"
+    assert Path("b.png").read_text() == "mine"
+    assert call(*words, "--force").code == 0 and Path("b.png").read_bytes().startswith(PNG)
+
+
 def test_what_has_no_rate_is_refused(call: Commands, corpus: Path) -> None:
     line = call.refused("rate", "ngram", f"data.train={corpus}")
-    assert line == "task=ngram counts and has no learning rate; give a model that is trained"
+    finder = "the finder is for models that are trained in steps: give such a one"
+    assert line == f"task=ngram counts and has no learning rate; {finder}"
+    line = call.refused("rate", "skipgram", corpus, "lr=0.05")
+    assert line == (f"task=word-vectors learns in epochs, at a rate of its own, lr=0.05; {finder}, or set lr yourself")
     assert "out='my.txt'; allowed: a name that ends with .png" in call.refused("rate", "lstm", "--out", "my.txt")
     assert "encoder.sise is no setting" in call.refused("rate", "lstm", "encoder.sise=3")
     assert not list(Path().iterdir())

@@ -75,6 +75,7 @@ def test_figures_by_hand(tmp_path: Path) -> None:
         "seconds": 15.0,
         "tokens_per_second": pytest.approx(128.0),
         "seconds_left": pytest.approx(35.0),
+        "unit": "step",
     }
     told = text_of(seen)
     assert told.startswith(f"{tmp_path / 'run'}\ntraining, step 30 of 100 (30 %), 128 tokens/s, about 0:35 left\n")
@@ -108,7 +109,7 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
         Seen(tmp_path / "none")
     lock(tmp_path / "run")  # the text is being prepared
     seen = Seen(tmp_path / "run")
-    assert seen.look().state == "preparing" and "has not made a step yet" in text_of(seen)
+    assert seen.look().state == "preparing" and "its first step has not ended yet" in text_of(seen)
     assert "⠒" not in text_of(seen)
     WORKING.close()
     assert seen.look().state == "stopped" and "stopped before it began" in text_of(seen)
@@ -179,6 +180,25 @@ def test_a_model_that_counts(tiny: dict, tmp_path: Path) -> None:
     start.train(recipe, out=tmp_path / "run", device="cpu", watch=Watch())
     told = text_of(Seen(tmp_path / "run"))
     assert "finished, counted " in told and "validation loss" in told and "⠒" not in told
+
+
+def test_word_vectors_count_epochs(corpus: Path, tmp_path: Path, call: Commands) -> None:
+    recipe = {"task": "word-vectors", "size": 4, "epochs": 3, "data": {"train": str(corpus)}}
+    recipe |= {"tokens": {"kind": "words", "min_count": 1}}
+    start.train(recipe, out=tmp_path / "run", device="cpu", watch=Watch())
+    figures, told = Seen(tmp_path / "run").look(), text_of(Seen(tmp_path / "run"))
+    assert (figures.step, figures.steps, figures.unit, figures.best_step) == (3, 3, "epoch", 3)
+    assert "finished, epoch 3 of 3 (100 %)" in told and "at epoch 3" in told and "loss over epochs" in told
+    assert "step" not in told
+    assert json.loads(call("watch", tmp_path / "run", "--json").out)["unit"] == "epoch"
+    lock(tmp_path / "run")
+    (tmp_path / "run" / "config.json").unlink()
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "run" / "metrics.jsonl").write_text(lines[0])
+    assert "training, epoch 1 of 3 (33 %)" in text_of(Seen(tmp_path / "run"))
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    assert "preparing: its first epoch has not ended yet" in text_of(Seen(tmp_path / "run"))
+    assert Seen(tmp_path / "run").look().unit == "epoch"
 
 
 def test_the_command_gives_a_pipe_one_frame(call: Commands, trained: Path) -> None:

@@ -113,7 +113,9 @@ def test_unseen_words_by_their_spelling(vectors: WordVectors) -> None:
     assert evaluate(spelt, ratings).covered == 2
     found = evaluate(spelt, ratings, unseen=True)
     assert found.covered == 4 and sum(pairs for pairs, _ in found.bands.values()) == 4
-    assert evaluate(vectors, ratings, unseen=True).covered == 2
+    assert evaluate(spelt, ratings).covered == evaluate(vectors, ratings).covered == 2
+    with pytest.raises(UserError, match=r"these have none; train with spelling=ngrams, or leave it out$"):
+        evaluate(vectors, ratings, unseen=True)
 
 
 def test_the_interval_covers_the_truth() -> None:

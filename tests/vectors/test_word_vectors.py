@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -86,6 +87,20 @@ def test_odd_similarity_and_distance(vectors: WordVectors) -> None:
     assert vectors.similarity("man", "woman") == -1.0
     assert vectors.distance("king", "man") == pytest.approx(5**0.5)
     assert vectors.distance("king", "king") == 0.0
+
+
+def test_vectors_in_the_place_of_words(vectors: WordVectors) -> None:
+    king, woman = vectors["king"], [0, -3, 0]
+    assert vectors.similarity("man", king) == vectors.similarity(king, "man") == vectors.similarity("king", "man")
+    assert vectors.similarity([0, 9, 0], [[0, -1, 0]]) == -1.0 and vectors.distance("king", [2, 5, 4]) == 5.0
+    expected = vectors.analogy("man", "king", "woman", 3)
+    found = vectors.analogy("man", king, woman, 3)  # king and woman are now among the answers
+    assert [one for one in found if one[0] not in ("king", "woman")][:1] == expected[:1]
+    assert "man" not in dict(found) and vectors.analogy("man", king, "woman", 1, among=3)[0][0] == "king"
+    words = np.array(["king", "man"])
+    assert vectors.near(words, 2) == vectors.near(["king", "man"], 2)
+    assert vectors.near(words.astype(object)[0], 2) == vectors.near("king", 2)
+    assert np.array_equal(vectors[words], vectors[["king", "man"]])
 
 
 def test_unknown_words(vectors: WordVectors) -> None:
@@ -171,6 +186,36 @@ def test_questions_that_are_none(vectors: WordVectors) -> None:
         WordVectors.load("x", which="in")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UserError, match="most=0; allowed"):
         WordVectors.load("x", 0)
+
+
+MISUSED = {
+    "a set": (lambda v: v.near({"king"}), "a question that is a set; allowed: a word, a list of words, or finite vect"),
+    "a generator": (lambda v: v.near(word for word in ("king",)), "a question that is a generator; allowed: a word"),
+    "a table of words": (lambda v: v.near(np.array([["king"]])), "a question that is a list; allowed: a word, a list"),
+    "words that are none": (lambda v: v[[["king"]]], "has no vector; allowed: the 6 words"),
+    "a table": (lambda v: v[np.zeros((9, 9))], r"array\(\[\[0., 0.* is no word; allowed: a word, or a list of words"),
+    "an index": (lambda v: v.near("king", index="x"), "the index is a str; allowed: one that vectors.index"),
+    "a vector's width": (
+        lambda v: v.similarity("king", [1, 2]),
+        r"a question of shape \(2,\); allowed: finite vectors",
+    ),
+    "several": (
+        lambda v: v.similarity("king", np.eye(3)),
+        "a table of vectors in the place of one; allowed: a word, or",
+    ),
+    "nothing": (lambda v: v.distance("king", None), r"a question of shape \(\); allowed: finite vectors"),
+    "no words": (lambda v: WordVectors(None, None), "words=None; allowed: a list of words"),  # pyright: ignore
+    "no path": (lambda v: WordVectors.load(None), "path=None; allowed: the path of a file of vectors, or of a run's"),  # pyright: ignore
+    "nowhere": (lambda v: v.save(None), "path=None; allowed: the path of the file to write"),
+    "a spelling": (lambda v: WordVectors(["a"], [[1]], spelling="x"), "the spelling is a str; allowed: a Spelling"),  # pyright: ignore
+}
+
+
+@pytest.mark.parametrize(("asked", "said"), MISUSED.values(), ids=MISUSED)
+def test_misuse(vectors: WordVectors, asked: Callable[[WordVectors], object], said: str) -> None:
+    with pytest.raises(UserError, match=said) as raised:
+        asked(vectors)
+    assert "\n" not in str(raised.value)
 
 
 def test_no_torch_is_loaded(vectors: WordVectors) -> None:

@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_HALF = re.compile("[\ud800-\udfff]")
 PSEUDO = "pseudo: the sum of -log P of each token given all others, for the model sees both sides"
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, as `foresay train` writes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -77,7 +78,8 @@ def _piped() -> str:
 def load_run(run: Path, device: str | None, trust: bool) -> Run:
     from foresay.loading import load
 
-    return load(run, device, trust=trust)
+    with told():
+        return load(run, device, trust=trust)
 
 
 def check_free(path: Path, force: bool, option: str = "--out", *, anywhere: bool = False) -> Path:
@@ -104,7 +106,8 @@ def told() -> Iterator[None]:
 
 
 def show(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    """What a broken byte of the command line became (half a character) has no UTF-8: U+FFFD in its place."""
+    sys.stdout.write(_HALF.sub("\ufffd", text) + "\n")
     sys.stdout.flush()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foresay.cli.app import Device, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
 from foresay.cli.correcting_pairs import learn, measure
 from foresay.cli.lines import placed_lines
 from foresay.cli.writing import refuse
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from foresay.run import Run
 
 ALARMS = 0.1
+HeldOut = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="TSV", help="With --tune: other pairs, to choose weight and caution on; repeat."),
+]
+Garble = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Measure on sentences of a text with one made mistake each.")
+]
 
 
 @app.command()
@@ -34,17 +41,12 @@ def correct(
         Path | None, typer.Option(metavar="FILE", help="A noise model; with --tune, to be written.")
     ] = None,
     tune: Annotated[list[Path] | None, typer.Option(metavar="TSV", help="Learn from wrong TAB right; repeat.")] = None,
-    held_out: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="TSV", help="With --tune: other pairs, to choose weight and caution on; repeat."),
-    ] = None,
+    held_out: HeldOut = None,
     confusions: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Confusion sets, lines such as 未,末; repeat.")
     ] = None,
     pairs: Annotated[list[Path] | None, typer.Option(metavar="TSV", help="Measure on wrong TAB right.")] = None,
-    garble: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Measure on sentences of a text with one made mistake each.")
-    ] = None,
+    garble: Garble = None,
     number: Annotated[int, typer.Option(help="How many readings of each line to show.")] = 1,
     weight: Annotated[float | None, typer.Option(help="Of log P beside the noise; by default the noise's.")] = None,
     caution: Annotated[float | None, typer.Option(help="Nats that each change must win more.")] = None,
@@ -53,6 +55,7 @@ def correct(
     restarts: Annotated[int, typer.Option(help="Chains that are shaken first.")] = 1,
     limit: Annotated[int | None, typer.Option(help="Of pairs or made mistakes, take so many.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed, the same result.")] = 1,
+    force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
@@ -69,7 +72,7 @@ def correct(
     }
     _check_options(what, others | {"alarms": alarms != ALARMS}, held_out)
     if tune:
-        _check_place(noise)
+        _check_place(noise, [*tune, *(held_out or []), *(confusions or [])], force)
         chosen: dict[str, object] = {"weight": weight is not None, "caution": caution is not None}
         refuse(chosen if held_out else {}, "--held-out, which chooses it", "tuning without: leave out one of them")
     runs = [load_run(one, device, trust) for one in [run, *(also or [])]]
@@ -106,8 +109,8 @@ def _check_options(what: str, given: dict[str, object], held_out: list[Path] | N
         refuse({name: given[name]}, what, purpose.get(name, "correcting: a text, --pairs, --garble or --held-out"))
 
 
-def _check_place(noise: Path | None) -> None:
-    """Refuses a place that cannot be written to, before the work."""
+def _check_place(noise: Path | None, read: list[Path], force: bool) -> None:
+    """Refuses, before the work, a place that cannot be written to, or where something else would be lost."""
     if noise is None:
         raise UserError("--tune without --noise; say where to write what is learnt: --noise noise.json")
     folder = noise.absolute().parent
@@ -117,6 +120,11 @@ def _check_place(noise: Path | None) -> None:
         raise UserError(f"--noise {noise}, but {folder} is no folder; make it, or give another place")
     if not os.access(folder, os.W_OK):
         raise UserError(f"--noise {noise}, but nothing can be written to {folder}; give another place")
+    if noise.resolve() in [path.resolve() for path in read]:
+        raise UserError(
+            f"--noise {noise} is a file that is learnt from; give another place to write to: --noise noise.json"
+        )
+    check_free(noise, force, "--noise")
 
 
 def _check_numbers(
@@ -156,7 +164,7 @@ def _corrector(
             one.correct([])  # says why not
     from foresay.decode.correct.usual import default_noise
 
-    shares = None if mix is None else _shares(mix)
+    shares = None if mix is None else _shares(mix, len(runs))
     own: Noise | None = None if noise is None else read_noise(noise)
     if confusions and own is not None:
         raise UserError("--confusions and a --noise that holds its sets; give --confusions where it is tuned")
@@ -168,13 +176,16 @@ def _corrector(
     return Corrector(runs, own, weights=shares, annealing=Annealing(chain, restarts=restarts))
 
 
-def _shares(mix: str) -> list[float]:
+def _shares(mix: str, runs: int) -> list[float]:
     try:
         shares = [float(share) for share in mix.split(",")]
     except ValueError:
         shares = [math.nan]
     if not all(map(math.isfinite, shares)):
         raise UserError(f"--mix {mix}; allowed: numbers that sum to 1, as 0.3,0.7") from None
+    if len(shares) != runs:
+        what = "is for several runs: give --with RUN" if runs == 1 else f"with {runs} runs; allowed: a share for each"
+        raise UserError(f"--mix {mix} {what}, or leave it out")
     return shares
 
 

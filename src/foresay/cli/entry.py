@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from typing import Annotated, Any, NoReturn
@@ -58,7 +59,9 @@ def _known(error: Exception) -> int | None:
         if type(error).__name__ == "NoArgsIsHelpError":
             show(text)
             return 2
-        return _fail(f"{text.rstrip('.')}; see foresay --help")
+        context = getattr(error, "ctx", None)
+        command = "foresay" if context is None else re.sub(r"\{(\w+)[^}]*\}", r"\1", context.command_path)
+        return _fail(f"{text.rstrip('.')}; see {command} --help")  # foresay words RUN near: so it runs
     code = getattr(error, "code", None)
     if code is not None:
         say(str(error))
@@ -70,5 +73,7 @@ def _terminated(number: int, _frame: Any) -> NoReturn:
 
 
 def _fail(text: str, code: int = 2) -> int:
-    say("foresay: " + " ".join(text.split("\n")))
+    from foresay.study.visible import visible_text
+
+    say("foresay: " + visible_text(" ".join(text.split("\n"))))
     return code

@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, divided, rich, say, show, show_json
+from foresay.cli.app import (
+    Device,
+    Encoding,
+    Force,
+    Json,
+    RunArgument,
+    Trust,
+    app,
+    check_free,
+    divided,
+    rich,
+    say,
+    show,
+    show_json,
+)
 
 
 @app.command()
@@ -51,6 +65,7 @@ def rate(
     ],
     out: Annotated[Path | None, typer.Option(help="The picture, a .png; by default runs/NAME-rate.png.")] = None,
     minutes: Annotated[float | None, typer.Option(help="As for train: the model of a text depends on it.")] = None,
+    force: Force = False,
     as_json: Json = False,
     encoding: Encoding = None,
     device: Device = None,
@@ -58,6 +73,8 @@ def rate(
     """Suggest a learning rate: raise it step by step on a model that is thrown away, and draw the loss."""
     from foresay.study.rate import find_rate
 
+    if out is not None and not out.is_dir():
+        check_free(out, force, anywhere=True)
     source, settings = divided(words, encoding)
     found = find_rate(source or None, settings, out=out, minutes=minutes, device=device)
     if as_json:

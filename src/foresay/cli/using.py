@@ -198,10 +198,12 @@ def score(
     trust: Trust = False,
 ) -> None:
     """-log P (nats) of each sentence, one a line, and of each token with --tokens; of pairs, SOURCE tab TARGET."""
+    from foresay.study.visible import visible_text
+
     loaded = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
         say(PSEUDO)
-    line = None
+    line, empty = None, "''"
     for place, line in placed_lines(texts, encoding=encoding or "utf-8"):
         pair = sides(line, place) if loaded.model.conditional else None
         with told():
@@ -209,9 +211,10 @@ def score(
         if as_json:
             show_json(({"source": pair[0]} if pair else {}) | scored.as_dict(), compact=True)
             continue
-        show(f"{scored.nats:.4f}\t{line}")
+        shown = "\t".join(map(visible_text, pair or [line]))
+        show(f"{scored.nats:.4f}\t{shown}")
         for token, log_prob in zip(scored.tokens, scored.log_probs, strict=True) if tokens else ():
-            show(f"  {0.0 - log_prob:8.4f}  {_visible(token)}")
+            show(f"  {0.0 - log_prob:8.4f}  {visible_text(token) or empty}")
     if line is None:
         raise UserError(f"{' '.join(texts)} has no line; give a text, a file of lines, or - for a pipe")
 
@@ -225,7 +228,3 @@ def sides(line: str, place: str | None = None) -> tuple[str, str]:
             f"{where}{line[:60]!r} is no pair; this run scores a target given its source: SOURCE, a tab, TARGET"
         )
     return source, target
-
-
-def _visible(token: str) -> str:
-    return token.replace("\n", "⏎").replace("\t", "⇥") or "''"

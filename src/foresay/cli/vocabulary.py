@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from foresay.cli.app import Encoding, Json, app, divided, rich, say, show_json
+from foresay.cli.app import Encoding, Force, Json, app, check_free, divided, rich, say, show_json
 
 
 @app.command()
@@ -23,6 +23,7 @@ def vocabulary(
         Path | None, typer.Option(metavar="PICTURE", help="By default RUN/vocabulary.png or vocabulary.png.")
     ] = None,
     top: Annotated[int, typer.Option(help="How many symbols to name, most frequent and rarest.")] = 10,
+    force: Force = False,
     encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
@@ -31,6 +32,9 @@ def vocabulary(
     from foresay.study.vocabulary.table import table
 
     source, settings = divided(words, encoding)
+    place = out if out is not None else survey.place_of(source)
+    if not place.is_dir():
+        check_free(place, force or (out is None and place.parent != Path()), anywhere=True)
     found = survey.vocabulary(source, settings, out=out, top=top)
     if as_json:
         show_json(found.as_dict())

@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresay.cli.app import PSEUDO, Device, Json, RunArgument, Trust, app, load_run, say, show, show_json, told
+from foresay.cli.app import (
+    PSEUDO,
+    Device,
+    Force,
+    Json,
+    RunArgument,
+    Trust,
+    app,
+    check_free,
+    load_run,
+    say,
+    show,
+    show_json,
+    told,
+)
 from foresay.cli.lines import PIPED, Pipe, file_lines, holds, lines_of, placed_lines
 from foresay.errors import UserError
 
@@ -22,6 +36,19 @@ if TYPE_CHECKING:
 LENGTH = 200  # tokens, where nothing says how many
 PLAIN = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "typical": 1.0, "repetition": 1.0}
 
+Temperature = Annotated[
+    float | None, typer.Option(help="0 is greedy, 1 as learnt (the default for texts), less is safer.")
+]
+Until = Annotated[
+    str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
+]
+Diversity = Annotated[
+    float | None, typer.Option(help="Beam: what a group loses for a token that another has just chosen.")
+]
+Fuse = Annotated[
+    list[str] | None, typer.Option(metavar="RUN=WEIGHT", help="Beam: a second model, such as runs/lm=0.3.")
+]
+
 
 @app.command()
 def generate(
@@ -31,9 +58,7 @@ def generate(
     ] = "",
     length: Annotated[int | None, typer.Option(help="The most tokens to write; by default 200, or by source.")] = None,
     number: Annotated[int, typer.Option(help="How many texts; of a beam, the best ones.")] = 1,
-    temperature: Annotated[
-        float | None, typer.Option(help="0 is greedy, 1 as learnt (the default for texts), less is safer.")
-    ] = None,
+    temperature: Temperature = None,
     top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
     top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
     min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
@@ -42,30 +67,28 @@ def generate(
     stop: Annotated[list[str] | None, typer.Option(help="End before this string; may be given again.")] = None,
     beam: Annotated[int | None, typer.Option(help="Search with so many candidates; 0: none; from a source 5.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Beam: log P / length ** alpha; 0, from a source 1.")] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Beam: end when sure of the best, at a number of finished ones, or at length.")
-    ] = None,
+    until: Until = None,
     groups: Annotated[int, typer.Option(help="Beam: groups of candidates that differ.")] = 1,
-    diversity: Annotated[
-        float | None, typer.Option(help="Beam: what a group loses for a token that another has just chosen.")
-    ] = None,
+    diversity: Diversity = None,
     least: Annotated[int, typer.Option(help="Beam: the fewest tokens to write.")] = 0,
     ban: Annotated[list[str] | None, typer.Option(help="Beam: a token that is not written.")] = None,
     require: Annotated[list[str] | None, typer.Option(help="Beam: a token that is written.")] = None,
-    fuse: Annotated[
-        list[str] | None, typer.Option(metavar="RUN=WEIGHT", help="Beam: a second model, such as runs/lm=0.3.")
-    ] = None,
+    fuse: Fuse = None,
     tree: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Beam: a picture of the search.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed, the same text; 1 if none is given.")] = None,
+    force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
     """Write on from a prompt, or from a source, by sampling, greedily, or by beam search."""
     filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
+    if tree is not None:
+        check_picture(tree, force)
     loaded = load_run(run, device, trust)
     plain = loaded.model.conditional and temperature is None and filters == PLAIN
-    beam, beside = (5, "beam search, as sources get") if plain and beam is None else (beam or 0, f"--beam {beam}")
+    usual = plain and beam is None
+    beam, beside = (5, "beam search, as sources get") if usual else (beam or 0, f"--beam {beam}")
     alpha = 1.0 if alpha is None and beam and loaded.model.conditional else alpha
     temperature = temperature if temperature is not None else 0.0 if plain and not beam else 1.0
     how = {"alpha": alpha, "groups": groups, "until": until, "diversity": diversity}
@@ -74,8 +97,10 @@ def generate(
     drawn["seed"] = seed is not None
     texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
     if beam:
-        refuse({**drawn, "stop": stop}, beside, "sampling: give a temperature")
-        search = beam_of(beam, number, temperature, how, tree)
+        way = [] if usual else ["leave out --beam"]
+        way += ["give a temperature"] if plain else []  # without which a source gets a beam again
+        refuse({**drawn, "stop": stop}, beside, f"sampling: {' and '.join(way)}")
+        search = beam_of(beam, number, temperature, how)
         limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
         limits |= {"length": LENGTH} if length is None and not loaded.model.conditional else {}
         search_and_show(loaded, texts, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
@@ -86,14 +111,12 @@ def generate(
     sample_and_show(loaded, texts, (temperature, filters), length, number, seed, stop or [], as_json=as_json)
 
 
-def beam_of(width: int, best: int, temperature: float, how: dict[str, Any], tree: Path | None) -> Search:
-    """The search, its settings checked, and the place of its picture too."""
+def beam_of(width: int, best: int, temperature: float, how: dict[str, Any]) -> Search:
+    """The search, its settings checked."""
     from foresay.parts import make
 
     if how["diversity"] is not None and how["groups"] == 1:
         raise UserError("--diversity with one group; it is for --groups 2 and more")
-    if tree is not None:
-        check_picture(tree)
     more = {name: value for name, value in how.items() if value is not None}
     return make("search", {"kind": "beam", "width": width, "best": best, "temperature": temperature, **more})
 
@@ -150,12 +173,13 @@ def sources_of(prompt: str) -> list[str]:
     return [line for _, line in found]
 
 
-def check_picture(path: Path) -> None:
-    """Refuses, before the search, a place where no SVG can be written."""
+def check_picture(path: Path, force: bool) -> None:
+    """Refuses, before the search, a place where no SVG can be written, or where one is."""
     if path.suffix.lower() != ".svg":
         raise UserError(f"--tree {path}; allowed: a name that ends with .svg")
     if not path.parent.is_dir():
         raise UserError(f"--tree {path}: {path.parent} is no folder; make it first, or give another name")
+    check_free(path, force, "--tree")
 
 
 def refuse(given: dict[str, object], beside: str, what: str) -> None:

@@ -1,4 +1,4 @@
-r"""n-gram models as ARPA files, plain or packed with gzip: what other tools read and write.
+r"""n-gram models as ARPA files, plain or packed: what other tools read and write.
 
     \data\
     ngram 1=4
@@ -17,21 +17,22 @@ from __future__ import annotations
 import gzip
 import math
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
+from foresay.counts.arpa_files import check_place, opened
 from foresay.counts.table import Table, fill, link, make_room
 from foresay.errors import UserError
-from foresay.text.tokens import START, STOP, UNK
+from foresay.text.tokens import SPECIALS, START, STOP, UNK
 
 if TYPE_CHECKING:
     from foresay.kernels.ngram.words import Words
 
 SPECIAL = {START: "<s>", STOP: "</s>", UNK: "<unk>"}
+CAPITAL = "<UNK>"  # as others spell it
 ZERO = -99.0  # the logarithm of an impossibility, as everybody writes it
 TEN = math.log(10)
 MOST = 64  # the highest order
@@ -50,10 +51,7 @@ def write(path: str | Path, table: Table, words: Sequence[str]) -> None:
             "an ARPA file is of models that back off to shorter contexts; train with smoothing witten-bell, absolute, "
             "kneser-ney, modified-kneser-ney, katz or stupid"
         )
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; arpa is one file: give {path / 'model.arpa'}")
-    if not path.parent.is_dir():
-        raise UserError(f"{path.parent} is no folder; make it first, or give another place")
+    check_place(path)
     spelt = [SPECIAL.get(number, word) for number, word in enumerate(words)]
     strange = next((word for word in spelt if not word or word.split() != [word]), None)
     if strange is not None:
@@ -102,17 +100,8 @@ def _blocks(table: Table, words: list[bytes]) -> Iterator[memoryview | bytes]:
 def read(path: str | Path) -> tuple[Table, list[str]]:
     """The model of a file and its words; the ids of <start>, <stop> and <unk> are those of every vocabulary here."""
     path = Path(path)
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give the path of an ARPA file, or open a run by WordModel.load")
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            return _Reader(path, cast("BinaryIO", file)).read()
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing; give the path of an ARPA file") from None
-    except (EOFError, zlib.error, OSError) as error:
-        raise UserError(f"{path} cannot be read to its end: {error}; copy it again") from None
+    with opened(path) as file:
+        return _Reader(path, file).read()
 
 
 class _Reader:
@@ -158,6 +147,7 @@ class _Reader:
 
     def read(self) -> tuple[Table, list[str]]:
         line = self.line()
+        line = line and line.removeprefix("\ufeff")
         while line is not None and line != "\\data\\":  # a heading may stand before
             line = self.line()
         if line is None:
@@ -185,6 +175,8 @@ class _Reader:
                 self._take(line, n, len(declared), words, known, order)
                 if spelt is not None:
                     self._take_many(n, n < len(declared), spelt, order)
+            if n == 1:
+                known = _with_unknown(words, known, order)
             if order.size() != count:
                 raise self.wrong(f"the number of {n}-grams is {order.size()}, and {count} was declared")
         if line != "\\end\\" or not orders:
@@ -285,6 +277,18 @@ class _Order:
         one = np.array(self.ids, np.int64), np.array(self.probs), np.array(self.backs)
         ids, probs, backs = (np.concatenate(each) for each in zip(one, *self.blocks, strict=True))
         return ids.reshape(-1, n), probs, backs
+
+
+def _with_unknown(words: list[str], known: dict[str, int], order: _Order) -> dict[str, int]:
+    """The ids of words, in a file that spells the unknown one <UNK> as <unk> is spelt elsewhere."""
+    if SPECIAL[UNK] in order.seen or CAPITAL not in order.seen:
+        return known
+    gone = known[CAPITAL]
+    del words[gone]
+    order.ids = [UNK if number == gone else number - (number > gone) for number in order.ids]
+    there = {word: number for number, word in enumerate(words) if number in SPECIAL or number >= len(SPECIALS)}
+    del there[SPECIAL[UNK]]
+    return {CAPITAL: UNK, **there}
 
 
 def _with_nul(word: str, known: dict[str, int]) -> str:

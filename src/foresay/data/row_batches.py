@@ -71,7 +71,7 @@ class RowBatches(Batches):
         own.without_long = True
         return own
 
-    def in_rows(self, rows: int) -> Batches:
+    def in_rows(self, rows: int, *, reset: bool = False) -> Batches:
         raise UserError(f"rows={rows}, but {self.noun} are read one a row; leave it out")
 
 

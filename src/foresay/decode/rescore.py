@@ -20,7 +20,7 @@ from foresay.errors import UserError
 class Hypothesis:
     """One of the n best of an id, with the score it came with."""
 
-    id: str
+    id: str | int  # as it came
     score: float
     text: str
 
@@ -62,12 +62,12 @@ def _from_json(line: str) -> Hypothesis | None:
     try:
         found = json.loads(line)
         known = isinstance(found["id"], str | int) and not isinstance(found["score"], bool)
-        return _made(str(found["id"]), found["score"], found["text"]) if known else None
+        return _made(found["id"], found["score"], found["text"]) if known else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
-def _made(id: str, score: Any, text: Any) -> Hypothesis | None:
+def _made(id: str | int, score: Any, text: Any) -> Hypothesis | None:
     try:
         number = float(score)
     except (TypeError, ValueError, OverflowError):
@@ -86,5 +86,5 @@ def rescore(run: Any, given: Sequence[Hypothesis], weight: float = 1.0, bonus: f
     for one, scored in zip(given, run.score([one.text for one in given]), strict=True):
         log_prob, tokens = -scored.nats, len(scored.log_probs)
         total = one.score + (weight * log_prob if weight else 0.0) + bonus * tokens  # 0 x -inf is no number
-        lists.setdefault(one.id, []).append(Rescored(one, log_prob, tokens, total))
+        lists.setdefault(str(one.id), []).append(Rescored(one, log_prob, tokens, total))
     return [sorted(own, key=lambda one: -one.total) for own in lists.values()]

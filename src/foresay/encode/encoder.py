@@ -68,7 +68,7 @@ class Encoder(Part, nn.Module):
     def how_both_ways(self) -> str:
         """What lets it see both sides."""
         where = f"encoder.{self.within}"
-        return f"set {where}causal=false for a transformer, {where}bidirectional=true for a recurrent one"
+        return f"set {where}causal=false for a transformer or dilated, {where}bidirectional=true for a recurrent one"
 
     def by_layer(self) -> list[list[nn.Parameter]]:
         """The parameters of each layer, lowest first; those of no layer stand with the lowest."""

@@ -76,7 +76,13 @@ def find_rate(
     new = start.new_recipe(source, start.words_of(settings), minutes, place)
     recipe = new.recipe
     if hasattr(recipe.task, "fit"):
-        raise UserError(f"task={recipe.task.part_name} counts and has no learning rate; give a model that is trained")
+        name = recipe.task.part_name
+        own = getattr(recipe.task, "lr", None)  # of word vectors
+        how = (
+            "counts and has no learning rate" if own is None else f"learns in epochs, at a rate of its own, lr={own:g}"
+        )
+        what = "the finder is for models that are trained in steps: give such a one"
+        raise UserError(f"task={name} {how}; {what}" + ("" if own is None else ", or set lr yourself"))
     for note in new.notes:
         if "minutes of training" not in note:  # nobody trains here
             watch.note(note)

@@ -42,6 +42,7 @@ class Figures:
     seconds: float = 0.0
     tokens_per_second: float | None = None
     seconds_left: float | None = None
+    unit: str = "step"  # or epoch: what step and steps count
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,6 +55,7 @@ class Seen:
         self.folder = Path(folder)
         self.lines: list[dict[str, Any]] = []
         self.steps: int | None = None
+        self.unit = "step"
         self.changed: float | None = None  # when the last line was written
         self._read, self._inode = 0, 0
         if not (self.folder / "recipe.yaml").is_file() and not (self.folder / ".lock").is_file():
@@ -65,7 +67,8 @@ class Seen:
         if self.steps is None and (self.folder / "recipe.yaml").is_file():
             recipe = parse((self.folder / "recipe.yaml").read_text("utf-8"), str(self.folder / "recipe.yaml"))
             with suppress(KeyError, TypeError):
-                self.steps = int(recipe["train"]["steps"])
+                self.unit = "epoch" if "epochs" in recipe else "step"  # of word vectors, whose train.steps is not used
+                self.steps = int(recipe["epochs"] if self.unit == "epoch" else recipe["train"]["steps"])
         working = self._working()  # first: a run that nobody works on any more has written all it will
         finished = self._finished()  # before the lines: of a finished run all are there
         self._read_lines()
@@ -114,7 +117,7 @@ class Seen:
         trained = [line for line in self.lines if "tokens" in line]
         state = ended or ("training" if self.lines else "preparing")
         if not trained:
-            return Figures(str(self.folder), state, steps=self.steps)
+            return Figures(str(self.folder), state, steps=self.steps, unit=self.unit)
         last, valid = trained[-1], self.curve("valid_loss")
         first = trained[-min(len(trained), RECENT + 1)] if len(trained) > 1 else {"step": 0, "tokens": 0, "seconds": 0}
         seconds = max(last["seconds"] - first["seconds"], 1e-9)
@@ -122,6 +125,7 @@ class Seen:
         best = min(valid, key=lambda point: point[1]) if valid else None
         left = None if ended or steps is None else (steps - last["step"]) * seconds / (last["step"] - first["step"])
         return Figures(
+            unit=self.unit,
             run=str(self.folder),
             state=state,
             step=last["step"],
@@ -153,7 +157,7 @@ def frame(seen: Seen, figures: Figures, width: int = 100, rows: int = 14) -> Any
         for piece, kind in pieces:
             text.append(piece, STYLES[kind])
         text.append("\n")
-    text.append(f"{'':9}loss over steps: ")
+    text.append(f"{'':9}loss over {figures.unit}s: ")
     text.append("⠒⠒ training", STYLES["line"])
     if marks:
         text.append(f"  {MARK} validation  {BEST} best", STYLES["mark"])
@@ -162,16 +166,18 @@ def frame(seen: Seen, figures: Figures, width: int = 100, rows: int = 14) -> Any
 
 def _progress(figures: Figures, changed: float | None) -> str:
     if figures.state == "preparing":
-        return "preparing: it has not made a step yet"
+        return f"preparing: its first {figures.unit} has not ended yet"
     if figures.state == "stopped" and figures.steps is None:  # no recipe.yaml: nothing to go on with
         return "stopped before it began; give the same foresay train again"
     if figures.state == "stopped":
-        return f"stopped at step {figures.step:,}; foresay train --resume {shlex.quote(figures.run)} goes on"
+        return f"stopped at {figures.unit} {figures.step:,}; foresay train --resume {shlex.quote(figures.run)} goes on"
     said = [figures.state]
     if figures.loss is None and figures.steps == figures.step:
         said.append(f"counted {figures.tokens:,} tokens in {_clock(figures.seconds)}")
     elif figures.steps:
-        said.append(f"step {figures.step:,} of {figures.steps:,} ({100 * figures.step / figures.steps:.0f} %)")
+        said.append(
+            f"{figures.unit} {figures.step:,} of {figures.steps:,} ({100 * figures.step / figures.steps:.0f} %)"
+        )
     if figures.tokens_per_second is not None:
         said.append(f"{figures.tokens_per_second:,.0f} tokens/s")
     if figures.state == "finished":
@@ -186,9 +192,8 @@ def _progress(figures: Figures, changed: float | None) -> str:
 def _losses(figures: Figures) -> str:
     said = [] if figures.loss is None else [f"training loss {figures.loss:.4f}"]
     if figures.valid_loss is not None:
-        said.append(
-            f"validation loss {figures.valid_loss:.4f}, best {figures.best_loss:.4f} at step {figures.best_step:,}"
-        )
+        best = f"best {figures.best_loss:.4f} at {figures.unit} {figures.best_step:,}"
+        said.append(f"validation loss {figures.valid_loss:.4f}, {best}")
     elif figures.loss is not None:
         said.append("no validation yet")
     return "; ".join(said)

@@ -228,11 +228,6 @@ def _is_code(name: str) -> bool:
     return name.startswith(f"{own.FOLDER}/")
 
 
-def is_arpa(path: Path) -> bool:
-    """By its name, packed or not."""
-    return ".arpa" in path.suffixes[-2:]
-
-
 def read_config(folder: Path) -> dict[str, Any]:
     """`config.json`, checked to be Foresay's; the tokeniser beside it must be the one it was written for."""
     if folder.exists() and not folder.is_dir():

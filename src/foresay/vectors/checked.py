@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +36,8 @@ class UnknownWord(UserError, KeyError):
 
 def checked_words(words: Sequence[str]) -> list[str]:
     """The words as a list, if they are some; that each is there once is checked where they are numbered."""
+    if not isinstance(words, Iterable):
+        raise UserError(f"words={words!r}; allowed: a list of words")
     found = list(words)
     if not found:
         raise UserError("no words; give one or more")
@@ -68,6 +73,25 @@ def check_finite(matrix: np.ndarray, what: str) -> None:
         if not finite.all():
             row = low + int(finite.argmin())
             raise NotFinite(f"{what} holds a number that is not finite, in row {row} (from 0); leave that row out")
+
+
+def checked_place(path: str | Path, what: str) -> Path:
+    """The path, if it is one, of `what`."""
+    if not isinstance(path, str | os.PathLike):
+        raise UserError(f"path={path!r}; allowed: the path of {what}")
+    return Path(path).expanduser()
+
+
+def checked_vectors(given: Any, width: int) -> np.ndarray:
+    """One vector, or several, as (B, D)."""
+    try:
+        vectors = np.atleast_2d(np.asarray(given, np.float64))
+    except (TypeError, ValueError):
+        kind = type(given).__name__
+        raise UserError(f"a question that is a {kind}; allowed: a word, a list of words, or finite vectors") from None
+    if vectors.ndim != 2 or vectors.shape[1] != width or not np.isfinite(vectors).all():
+        raise UserError(f"a question of shape {np.shape(given)}; allowed: finite vectors of width {width}")
+    return vectors
 
 
 def checked_counts(counts: ArrayLike, rows: int) -> np.ndarray:

@@ -120,10 +120,14 @@ def _rating(words: list[str]) -> float | None:
 
 
 def evaluate(vectors: WordVectors, ratings: Ratings, *, unseen: bool = False, seed: int = 1) -> Agreement:
-    """Compares cosines with ratings; `unseen` also takes words without a row, by their spelling where there is one."""
+    """Compares cosines with ratings; `unseen` also takes words without a row, by their spelling."""
+    if unseen and vectors.spelling is None:
+        raise UserError(
+            "--unseen (unseen=True) makes vectors of character n-grams, and these have none; train with "
+            "spelling=ngrams, or leave it out"
+        )
     pairs = [[word.lower() if vectors.lower else word for word in pair] for pair in ratings.pairs]
-    spelt = unseen and vectors.spelling is not None
-    found = [[vectors.get(word) if spelt or word in vectors else None for word in pair] for pair in pairs]
+    found = [[vectors.get(word) if unseen or word in vectors else None for word in pair] for pair in pairs]
     covered = [number for number, pair in enumerate(found) if all(vector is not None for vector in pair)]
     left, right = (
         unit_rows(np.array([found[number][side] for number in covered], np.float32).reshape(-1, vectors.width))

@@ -25,13 +25,22 @@ from foresay.extras import MissingLibrary
 from foresay.parts import Size, fits
 from foresay.vectors import analogy, files, keyed, run_folder
 from foresay.vectors.analogy import Method
-from foresay.vectors.checked import NotFinite, UnknownWord, checked_counts, checked_matrix, checked_words
+from foresay.vectors.checked import (
+    NotFinite,
+    UnknownWord,
+    checked_counts,
+    checked_matrix,
+    checked_place,
+    checked_vectors,
+    checked_words,
+)
 from foresay.vectors.index import Index
 from foresay.vectors.nearest import largest, nearest, unit_rows
 from foresay.vectors.run_folder import Which
 from foresay.vectors.spelling import Spelling
 
 Near = list[tuple[str, float]]
+Asked = str | ArrayLike  # a word, or a vector of one's own
 Default = TypeVar("Default")
 
 
@@ -55,6 +64,8 @@ class WordVectors(Mapping[str, np.ndarray]):
         if len(self._rows) != len(self.words):
             twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
             raise UserError(f"the word {twice!r} is given twice; give each word once")
+        if spelling is not None and not isinstance(spelling, Spelling):
+            raise UserError(f"the spelling is a {type(spelling).__name__}; allowed: a Spelling, or None")
         if spelling is not None and spelling.table.shape[1] != self.width:
             table = spelling.table.shape[1]
             raise UserError(f"the n-grams have width {table}, the words {self.width}; give both the same")
@@ -63,7 +74,7 @@ class WordVectors(Mapping[str, np.ndarray]):
     def load(cls, path: str | Path, most: int | None = None, *, which: Which = "input") -> WordVectors:
         """The vectors of a file or of a run folder, the first `most` words; `which` of a run's: input, output, both."""
         most = None if most is None else fits(Size, most, "most")
-        place, which = Path(path).expanduser(), fits(Which, which, "which")
+        place, which = checked_place(path, "a file of vectors, or of a run's folder"), fits(Which, which, "which")
         try:
             found = cls(**files.parts_of(place, most, which))
             if place.is_dir():
@@ -78,7 +89,7 @@ class WordVectors(Mapping[str, np.ndarray]):
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Writes a file in the form of its name (.txt .vec .bin .glove.txt .safetensors, a folder), or in `form`."""
-        files.save(self, Path(path).expanduser(), form)
+        files.save(self, checked_place(path, "the file to write"), form)
 
     @classmethod
     def from_gensim(cls, keyed_vectors: Any) -> WordVectors:
@@ -106,10 +117,11 @@ class WordVectors(Mapping[str, np.ndarray]):
 
     def __getitem__(self, word: str | Sequence[str]) -> np.ndarray:
         """The vector (D,) of a word, or those of a list of words (N, D); a word without one is an UnknownWord."""
+        word = _listed(word)
         if isinstance(word, str):
             return self._vector(word)
         if not isinstance(word, Sequence):
-            raise UserError(f"{word!r} is no word; allowed: a word, or a list of words")
+            raise UserError(f"{' '.join(repr(word).split())[:60]} is no word; allowed: a word, or a list of words")
         return np.array([self._vector(one) for one in word], np.float32).reshape(-1, self.width)
 
     def get(self, word: str, default: Default = None) -> np.ndarray | Default:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -151,8 +163,11 @@ class WordVectors(Mapping[str, np.ndarray]):
         A word is not its own answer. Exact, or by an `index`.
         """
         number = fits(Size, number, "number")
+        if index is not None and not isinstance(index, Index):
+            raise UserError(f"the index is a {type(index).__name__}; allowed: one that vectors.index() has made")
         if index is not None and index.unit.shape != self.matrix.shape:
             raise UserError(f"the index is of {index.unit.shape} vectors, these are {self.matrix.shape}; make it anew")
+        question = _listed(question)
         questions, own = self._asked(question)
         wanted = number + any(row is not None for row in own)
         found = nearest(self.unit, questions, wanted) if index is None else index.nearest(questions, wanted)
@@ -166,10 +181,15 @@ class WordVectors(Mapping[str, np.ndarray]):
         if _are_words(question):
             words = [question] if isinstance(question, str) else list(question)
             return unit_rows(self[words]), [self.row(word) for word in words]
-        vectors = np.atleast_2d(np.asarray(question, np.float64))
-        if vectors.ndim != 2 or vectors.shape[1] != self.width or not np.isfinite(vectors).all():
-            raise UserError(f"a question of shape {np.shape(question)}; allowed: finite vectors of width {self.width}")
+        vectors = checked_vectors(question, self.width)
         return unit_rows(vectors), [None] * len(vectors)
+
+    def _each(self, *asked: Asked) -> np.ndarray:
+        """(B, D), each by its word or given as a vector."""
+        found = [self._vector(one) if isinstance(one, str) else checked_vectors(one, self.width) for one in asked]
+        if any(one.size != self.width for one in found):
+            raise UserError("a table of vectors in the place of one; allowed: a word, or a vector")
+        return np.array([one.reshape(-1) for one in found], np.float32)
 
     def _named(self, rows: np.ndarray, scores: np.ndarray, left_out: Sequence[int | None], number: int) -> Near:
         pairs = zip(rows.tolist(), scores.tolist(), strict=True)
@@ -181,17 +201,21 @@ class WordVectors(Mapping[str, np.ndarray]):
         return Index(self.unit, number, fits(Size, probes, "probes"), seed)
 
     def analogy(
-        self, a: str, b: str, c: str, number: int = 1, method: Method = "add", *, among: int | None = None
+        self, a: Asked, b: Asked, c: Asked, number: int = 1, method: Method = "add", *, among: int | None = None
     ) -> Near:
         """a is to b as c is to ?: the best answers with their scores, from the `among` most frequent words or all.
 
-        Scores of `add` are cosines with b - a + c, of `multiply` Levy and Goldberg's product.
+        Each is a word or a vector. Scores of `add` are cosines with b - a + c, of `multiply` Levy and Goldberg's
+        product.
         """
         number, among = fits(Size, number, "number"), None if among is None else fits(Size, among, "among")
         analogy.check_method(method)
-        asked, own = unit_rows(self[[a, b, c]]), [self.row(word) for word in (a, b, c)]
+        asked, own = (
+            unit_rows(self._each(a, b, c)),
+            [self.row(one) if isinstance(one, str) else None for one in (a, b, c)],
+        )
         for word, row in zip((a, b, c), own, strict=True):
-            if among is not None and (row is None or row >= among):
+            if among is not None and isinstance(word, str) and (row is None or row >= among):
                 place = "has no row" if row is None else f"stands in place {row + 1:,}"
                 raise UserError(f"among={among}, and the word {word!r} {place}; allowed: words among them: raise it")
         scores = analogy.scores(self.unit[:among], asked, method)
@@ -209,24 +233,29 @@ class WordVectors(Mapping[str, np.ndarray]):
         unit = unit_rows(self[words])
         return words[int((unit @ unit.mean(0)).argmin())]
 
-    def similarity(self, a: str, b: str) -> float:
-        """The cosine of two words."""
-        first, second = unit_rows(self[[a, b]]).astype(np.float64)
+    def similarity(self, a: Asked, b: Asked) -> float:
+        """The cosine of two words, or vectors."""
+        first, second = unit_rows(self._each(a, b)).astype(np.float64)
         return float(np.clip(first @ second, -1, 1))
 
-    def distance(self, a: str, b: str) -> float:
-        """The length of the difference of two words' vectors."""
-        first, second = self[[a, b]].astype(np.float64)
+    def distance(self, a: Asked, b: Asked) -> float:
+        """The length of the difference of two words' vectors, or of two vectors."""
+        first, second = self._each(a, b).astype(np.float64)
         return float(np.linalg.norm(first - second))
 
     def _vector(self, word: str) -> np.ndarray:
-        row = self._rows.get(word)
+        row = self._rows.get(word) if isinstance(word, str) else None  # what else there is may not be hashed
         if row is not None:
             return np.array(self.matrix[row])
         found = None if self.spelling is None or not isinstance(word, str) else self.spelling.vector(word)
         if found is None:
-            raise UnknownWord(str(word), self.words, self.allowed)
+            raise UnknownWord(word if isinstance(word, str) else str(word)[:60], self.words, self.allowed)
         return found
+
+
+def _listed(given: Any) -> Any:
+    """An array of words as the list of them, all else as it is."""
+    return given.tolist() if isinstance(given, np.ndarray) and given.dtype.kind in "UO" else given
 
 
 def _are_words(question: Any) -> bool:

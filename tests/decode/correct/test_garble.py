@@ -28,5 +28,8 @@ def test_one_edit_in_one_word(seed):
 
 
 def test_nothing_to_garble():
-    with pytest.raises(UserError, match="no sentence"):
-        garble(["1 2 3 ."], 3)
+    for texts in (["1 2 3 4 5 ."], sentences(["The cat sat. It ran off."])):
+        with pytest.raises(
+            UserError, match=r"^no sentence .* 5 to 40 words between blanks that end in \. \? or !, one of"
+        ):
+            garble(texts, 3)

@@ -14,6 +14,7 @@ import foresay
 from foresay import parts
 from foresay import recipe as recipes
 from foresay.data.prepare import prepare
+from foresay.errors import UserError
 from foresay.study.vocabulary import survey
 from foresay.train.folder import read_config
 from foresay.train.progress import Watch
@@ -90,6 +91,23 @@ def test_the_command_prints_the_report(call: Commands, corpus: Path):
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_the_command_writes_over_a_picture_when_asked_only(
+    call: Commands, corpus: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(survey, "draw", lambda facts, path: path.write_text("drawn"))
+    for words, picture in [([], Path("vocabulary.png")), (["--out", "v.svg"], Path("v.svg"))]:
+        picture.write_text("mine")
+        line = call.refused("vocabulary", corpus, *words)
+        assert line == f"{picture} exists; allowed: a new place: give another --out, or --force to write over it"
+        assert picture.read_text() == "mine"
+        assert call("vocabulary", corpus, *words, "--force").code == 0 and picture.read_text() == "drawn"
+    shutil.copytree(trained, tmp_path / "run")
+    (tmp_path / "run" / "vocabulary.png").write_text("the run's last one")
+    assert call("vocabulary", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "vocabulary.png").read_text() == "drawn"
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_for_programs(call: Commands, corpus: Path):
     settings = ["tokens=words", "tokens.size=10", "data.share=0.4"]
     found = json.loads(call("vocabulary", corpus, *settings, "--json", "--out", "w.png").out)
@@ -112,6 +130,11 @@ def test_the_command_for_programs(call: Commands, corpus: Path):
 def test_mistakes(words: list[str], message: str, call: Commands, corpus: Path, tmp_path: Path):
     assert message in call.refused("vocabulary", *(corpus if word == "SOURCE" else word for word in words))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_no_source():
+    with pytest.raises(UserError, match="source=None; allowed: a run, a prepared text, a recipe, a text file, or a li"):
+        foresay.vocabulary(None)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_is_finished_cannot_be_changed(call: Commands, tiny: dict, trained: Path):

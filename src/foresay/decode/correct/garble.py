@@ -38,7 +38,10 @@ def garble(texts: Sequence[str], number: int, seed: int = 1) -> list[Pair]:
     keys.build(string.ascii_letters)
     able = [text for text in texts if any(map(_able, text.split()))]
     if not able:
-        raise UserError("no sentence with a word of two letters or more to put a mistake in; give English text")
+        raise UserError(
+            f"no sentence to put a mistake in; allowed: {SHORTEST} to {LONGEST} words between blanks that end in . ? "
+            "or !, one of them two letters a to z or more; give a text that has some"
+        )
     found = []
     for text in draw.sample(able, min(number, len(able))):
         words = text.split()

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from foresay.decode.correct.confusions import Confusions
-from foresay.errors import UserError
+from foresay.errors import UserError, reason
 from foresay.parts import part
 
 _LINE = re.compile(r"([^\s,]?)[,\t]([^\n]*)")
@@ -47,7 +47,7 @@ def _read(path: str) -> list[str]:
         text = Path(path).expanduser().read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
-            f"confusions {path!r} cannot be read ({error}); give a UTF-8 file of sets, one a line"
+            f"confusions {path!r} cannot be read ({reason(error)}); give a UTF-8 file of sets, one a line"
         ) from None
     lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
     for i, line in lines:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foresay.errors import UserError
+from foresay.errors import UserError, reason
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _read(path: Path) -> list[tuple[str, Pair]]:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
-            f"{path} cannot be read ({error}); give a UTF-8 file of pairs: wrong TAB right a line"
+            f"{path} cannot be read ({reason(error)}); give a UTF-8 file of pairs: wrong TAB right a line"
         ) from None
     found = []
     for number, line in enumerate(text.split("\n"), 1):

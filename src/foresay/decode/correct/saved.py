@@ -11,7 +11,7 @@ from typing import Any
 from foresay import parts
 from foresay.decode.correct.confusions import Confusions
 from foresay.decode.correct.noise import ANY, Counted, Noise, Rates
-from foresay.errors import UserError
+from foresay.errors import UserError, reason
 
 FORMAT = 1
 UNITS = ("character", "word")
@@ -44,7 +44,7 @@ def read_noise(path: str | Path) -> Noise:
         found = json.loads(Path(path).expanduser().read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
-            f"{path} cannot be read ({error}); write one: foresay correct RUN --tune PAIRS --noise {path}"
+            f"{path} cannot be read ({reason(error)}); write one: foresay correct RUN --tune PAIRS --noise {path}"
         ) from None
     try:
         if found["format"] != FORMAT:
@@ -59,9 +59,9 @@ def read_noise(path: str | Path) -> Noise:
             _finite(found, "strength", above=0), _finite(found, "weight"), _finite(found, "caution"), found["unit"],
         )  # fmt: skip
     except (UserError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        reason = str(error) if type(error) in (UserError, ValueError) else f"{type(error).__name__}: {error}"
+        what = str(error) if type(error) in (UserError, ValueError) else f"{type(error).__name__}: {error}"
         raise UserError(
-            f"{path} is no noise model ({reason}); tune one: foresay correct RUN --tune PAIRS --noise {path}"
+            f"{path} is no noise model ({what}); tune one: foresay correct RUN --tune PAIRS --noise {path}"
         ) from None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from foresay import parts
 from foresay.data.prepare import Prepared
+from foresay.errors import UserError
 from foresay.ready import Source, ready, recipe_for
 from foresay.study.vocabulary.facts import About, Facts, measure
 from foresay.study.vocabulary.hints import Hint, find_hints
@@ -44,10 +45,13 @@ def vocabulary(
     `settings` such as `["tokens=words", "tokens.size=20000"]` change a recipe or what is chosen for a text. The picture
     goes to `out`, else into the run, else into this folder; `top` symbols are named at both ends.
     """
+    if not isinstance(source, str | Path | dict | list):
+        raise UserError(
+            f"source={source!r}; allowed: a run, a prepared text, a recipe, a text file, or a list of texts"
+        )
     top = parts.fits(parts.Count, top, "top")
     words = [settings] if isinstance(settings, str) else list(settings)
-    run = _run_folder(source)
-    picture = check_name(Path(out) if out is not None else (run or Path()) / PICTURE)
+    picture = check_name(Path(out) if out is not None else place_of(source))
     watch = watch if watch is not None else watch_for()
     try:
         with watch.stage("preparing text") as tell:
@@ -62,6 +66,11 @@ def vocabulary(
         watch.close()
     draw(facts, picture)
     return Survey(facts, find_hints(facts), picture)
+
+
+def place_of(source: Source) -> Path:
+    """Where the picture goes if nothing is said: into the run, else into this folder."""
+    return (_run_folder(source) or Path()) / PICTURE
 
 
 def _run_folder(source: Source) -> Path | None:
