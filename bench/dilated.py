@@ -166,7 +166,10 @@ def writing(repeat: int, rows: int, length: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         model: Any = trainer(64, 1, 64, repeat, Path(folder)).model.eval()
     with torch.no_grad():
-        model.output.weight.normal_()  # so that no two symbols are nearly alike
+        model.output.weight.normal_(std=20)  # so that no two symbols are nearly alike
+        for weight in model.encoder.parameters():
+            if weight.ndim == 2:
+                weight.mul_(2)
         model.output.bias[:FIRST] = -1e4
 
     def ours() -> list[list[int]]:
@@ -194,9 +197,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter texts")
     quick = parser.parse_args().quick
     figures = {f"training, {name}": training(name, quick) for name in SIZES}
-    for repeat, rows in ((1, 1), (4, 1), (4, 16)):
-        length = 256 if quick else 512
-        figures[f"writing, {8 * repeat} layers, {rows} rows"] = writing(repeat, rows, length)
+    for repeat, rows, length in ((1, 1, 2048), (4, 1, 2048), (4, 16, 512)):
+        name = f"writing, {8 * repeat} layers, {rows} rows of {256 if quick else length}"
+        figures[name] = writing(repeat, rows, 256 if quick else length)
     close(figures)
 
 

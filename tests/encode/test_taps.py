@@ -6,14 +6,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from foresay.encode.taps import Taps, moved, past_of, ring_of
+from foresay.encode.taps import Rings, Taps, moved, past_of, ring_of
 
 B, T, D, H = 2, 11, 3, 7
 
 
 def build(kernel: int = 3, dilation: int = 2, *, causal: bool = True) -> Taps:
     torch.manual_seed(1)
-    taps = Taps(D, H, kernel, dilation, number=0, causal=causal)
+    taps = Taps(D, H, kernel, dilation, causal=causal)
     torch.nn.init.normal_(taps.weight)
     torch.nn.init.normal_(taps.bias)
     return taps.double()
@@ -58,18 +58,20 @@ def test_what_came_before_goes_on(sizes):
     assert torch.equal(past, x[:, -taps.span :])
 
 
-def test_a_ring_takes_one_step_after_another():
-    """Rows stand at different places; a masked step leaves its row as it was."""
-    taps, x, position = build(kernel=3, dilation=2), inputs(), torch.tensor([3, 6])
-    past = inputs(taps.span)
-    ring = ring_of(past, position)
-    assert torch.equal(past_of(ring, position), past)
-    whole, storage = taps(x[:, :4], past), ring.data_ptr()
+def test_rings_take_one_step_after_another():
+    """Of two convolutions; rows stand at different places."""
+    taps, position = [build(kernel=3, dilation=2), build(kernel=3, dilation=1)], torch.tensor([3, 6])
+    x, past = [inputs(4), inputs(4)], [inputs(one.span) for one in taps]
+    rings = torch.cat([ring_of(one, position) for one in past], 1)
+    assert torch.equal(past_of(rings[:, :4], position), past[0])
+    both = Rings(taps, rings)
     for t in range(4):
-        torch.testing.assert_close(taps.step(x[:, t : t + 1], ring, position, None), whole[:, t : t + 1])
+        seen, places = both.read(rings, position)
+        assert seen.shape == (B, 2, 2, D)
+        for number, one in enumerate(taps):
+            due = one(x[number][:, : t + 1], past[number])[:, t]
+            torch.testing.assert_close(one.step(x[number][:, t], seen[:, number].flatten(1)), due)
+        both.write(rings, places, torch.stack([one[:, t] for one in x], 1))
         position = position + 1
-    assert ring.data_ptr() == storage
-    assert torch.equal(past_of(ring, position), x[:, :4])
-    taps.step(x[:, 4:5], ring, position, torch.tensor([[True], [False]]))
-    assert torch.equal(past_of(ring, position + torch.tensor([1, 0]))[0], x[0, 1:5])
-    assert torch.equal(past_of(ring, position + torch.tensor([1, 0]))[1], x[1, :4])
+    assert torch.equal(past_of(rings[:, :4], position), x[0])
+    assert torch.equal(past_of(rings[:, 4:], position), x[1][:, 2:])

@@ -12,7 +12,7 @@ reads, is left out; TCN's weights are not normed; dropout is on z and h.
 The state holds what each convolution saw last (taps.py); begun with a capacity it holds it in rings, and to go on by
 one step costs the same however far back a step sees. With `causal: false` as far ahead as back.
 
-x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "0": (B, (k-1) d, D), "1": ...}.
+x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "past": (B, sum (k-1) d, size)}.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.encode.encoder import Encoder, State, advance, with_rest
-from foresay.encode.taps import Taps, past_of, ring_of
+from foresay.encode.taps import Rings, Taps, past_of, ring_of
 from foresay.errors import UserError
 from foresay.kernels.dropout import dropout
 from foresay.kernels.gate import gated
@@ -32,7 +32,7 @@ from foresay.kernels.thin import linear
 from foresay.parts import Share, Size, part
 
 DOUBLING = [1, 2, 4, 8, 16, 32, 64, 128]
-RINGS = "rings"  # a state that has this, of no width, holds what came before in rings
+RINGS = "rings"  # a state that has this, of no width, holds its past in rings
 Run = Callable[[Taps, Tensor], Tensor]  # a convolution over what it is given and what came before
 
 
@@ -63,6 +63,7 @@ class Dilated(Encoder):
             raise UserError(f"encoder.skip={skip}: residual blocks have no skips; leave it out, or set block=gated")
         self.size, self.kernel, self.dilations, self.gated = size, kernel, dilations * repeat, block == "gated"
         self.width, self.dropout, self.causal = skip or size, dropout, causal
+        self.rings: Rings | None = None  # from the first step on
 
     def build(self, in_width: int) -> None:
         self.widen = nn.Linear(in_width, self.size) if in_width != self.size else nn.Identity()
@@ -88,7 +89,7 @@ class Dilated(Encoder):
         like = next(self.parameters()).detach()
         state: State = {"position": torch.zeros(rows, dtype=torch.long, device=like.device)}
         if self.causal:
-            state |= {one.name: like.new_zeros(rows, one.span, one.in_width) for one in self.taps}
+            state["past"] = like.new_zeros(rows, self.receptive_field - 1, self.size)
         return state if capacity is None or not self.causal else state | {RINGS: like.new_zeros(rows, 0)}
 
     def forward(
@@ -122,29 +123,47 @@ class Dilated(Encoder):
         if state is not None and RINGS in state:
             if x.shape[1] == 1 and starts is None:
                 return self._step(x, mask, state, after)
-            past = {one.name: past_of(state[one.name], position) for one in self.taps}
+            past = self._parts(state["past"], lambda one: past_of(one, position))
         else:
-            past = {} if state is None else state
+            past = {} if state is None or not self.causal else self._parts(state["past"])
         starts = starts & mask if starts is not None and mask is not None else starts
         document = None if starts is None else starts.cumsum(1)
 
+        last: list[Tensor] = []
+
         def run(taps: Taps, x: Tensor) -> Tensor:
             if self.causal:
-                after[taps.name] = taps.last(x, past.get(taps.name), mask, document)
+                last.append(taps.last(x, past.get(taps), mask, document))
             elif mask is not None:
                 x = x.masked_fill(~mask[..., None], 0)
-            return taps(x, past.get(taps.name), document)
+            return taps(x, past.get(taps), document)
 
         outputs = self._through(x, run, mask)
         if state is not None and RINGS in state:
-            after |= {one.name: ring_of(after[one.name], after["position"]) for one in self.taps}
+            last = [ring_of(one, after["position"]) for one in last]
             after[RINGS] = state[RINGS]
-        return outputs, after
+        return outputs, after | ({"past": torch.cat(last, 1)} if self.causal else {})
+
+    def _parts(self, past: Tensor, change: Callable[[Tensor], Tensor] = lambda one: one) -> dict[Taps, Tensor]:
+        """Each convolution's own of what came before."""
+        parts = past.split([one.span for one in self.taps], 1)
+        return {one: change(part) for one, part in zip(self.taps, parts, strict=True)}
 
     def _step(self, x: Tensor, mask: Tensor | None, state: State, after: State) -> tuple[list[Tensor], State]:
         """One step, whose rings go on in their place."""
-        position = state["position"]
-        outputs = self._through(x, lambda taps, x: taps.step(x, state[taps.name], position, mask), mask)
+        if self.rings is None or self.rings.spans.device != x.device:
+            self.rings = Rings(self.taps, x)
+        seen, places = self.rings.read(state["past"], state["position"])
+        sights, given = iter(seen.flatten(2).unbind(1)), list[Tensor]()
+
+        def run(taps: Taps, x: Tensor) -> Tensor:
+            given.append(x)
+            return taps.step(x, next(sights))
+
+        outputs = [y[:, None] for y in self._through(x[:, 0], run, None if mask is None else mask[:, 0])]
+        new = torch.stack(given, 1)
+        new = new if mask is None else torch.where(mask[..., None], new, seen[:, :, 0])
+        self.rings.write(state["past"], places, new)
         return outputs, state | after
 
     def _through(self, x: Tensor, run: Run, mask: Tensor | None) -> list[Tensor]:
@@ -166,7 +185,7 @@ class Gated(nn.Module):
         self, size: int, kernel: int, dilation: int, level: int, levels: int, dropout: float, causal: bool
     ) -> None:
         super().__init__()
-        self.taps = Taps(size, 2 * size, kernel, dilation, number=level, causal=causal)
+        self.taps = Taps(size, 2 * size, kernel, dilation, causal=causal)
         self.onward = nn.Linear(size, size) if level < levels - 1 else None
         self.dropout = dropout
         nn.init.xavier_uniform_(self.taps.weight)
@@ -186,8 +205,8 @@ class Residual(nn.Module):
         self, size: int, kernel: int, dilation: int, level: int, levels: int, dropout: float, causal: bool
     ) -> None:
         super().__init__()
-        self.first = Taps(size, size, kernel, dilation, number=2 * level, causal=causal)
-        self.second = Taps(size, size, kernel, dilation, number=2 * level + 1, causal=causal)
+        self.first = Taps(size, size, kernel, dilation, causal=causal)
+        self.second = Taps(size, size, kernel, dilation, causal=causal)
         self.dropout = dropout
         for taps, scale in ((self.first, 1.0), (self.second, (levels / 2) ** -0.5)):
             nn.init.normal_(taps.weight, std=scale * (2 / (kernel * size)) ** 0.5)  # made for ReLU: He et al. 2015

@@ -5,12 +5,15 @@
 
 Zeros stand before the beginning and after the end of a row and of a document. All taps are one product, of the shifted
 x side by side. What has come before a pass are the last (k-1) d inputs, in their order (`past`); where a text is
-written step by step they stand in a ring instead, step s at place s mod (k-1) d, and one of them is written over.
+written step by step they stand in a ring instead, step s at place s mod (k-1) d, and the oldest is written over.
 
 x (B, T, D) -> y (B, T, H); past and ring (B, (k-1) d, D).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -20,17 +23,11 @@ from foresay.kernels.thin import product
 
 
 class Taps(nn.Module):
-    """One convolution; `number` is its place among those of a stack, under which its queue stands."""
+    """One convolution."""
 
-    def __init__(self, in_width: int, width: int, kernel: int, dilation: int, *, number: int, causal: bool) -> None:
+    def __init__(self, in_width: int, width: int, kernel: int, dilation: int, *, causal: bool) -> None:
         super().__init__()
-        self.in_width, self.kernel, self.dilation, self.name, self.causal = (
-            in_width,
-            kernel,
-            dilation,
-            str(number),
-            causal,
-        )
+        self.kernel, self.dilation, self.causal = kernel, dilation, causal
         first = -(kernel - 1) if causal else -((kernel - 1) // 2)
         self.offsets = [(first + j) * dilation for j in range(kernel)]
         self.span = (kernel - 1) * dilation
@@ -72,16 +69,9 @@ class Taps(nn.Module):
         of = F.pad(document, (span, 0)).gather(1, index)
         return last.masked_fill((of != document[:, -1:])[..., None], 0)
 
-    def step(self, x: Tensor, ring: Tensor, position: Tensor, mask: Tensor | None) -> Tensor:
-        """One step x (B, 1, D) at `position` (B,), which takes the place of the oldest in the ring."""
-        before = torch.arange(-self.span, 0, self.dilation, device=x.device)
-        places = (position[:, None] + before) % self.span
-        places = places[..., None].expand(-1, -1, self.in_width)
-        seen = ring.gather(1, places)  # (B, k-1, D), the oldest first, where x goes
-        y = product(torch.cat([seen.flatten(1), x[:, 0]], -1), self.weight, self.bias)
-        new = x if mask is None else torch.where(mask[..., None], x, seen[:, :1])
-        ring.scatter_(1, places[:, :1], new.to(ring.dtype))
-        return y[:, None]
+    def step(self, x: Tensor, seen: Tensor) -> Tensor:
+        """One step x (B, D) after what it sees of the steps before, the oldest first (B, (k-1) D)."""
+        return product(torch.cat([seen, x], -1), self.weight, self.bias)
 
 
 def moved(x: Tensor, offset: int, fill: int = 0) -> Tensor:
@@ -109,3 +99,28 @@ def _turned(x: Tensor, by: Tensor) -> Tensor:
     span = x.shape[1]
     places = (torch.arange(span, device=x.device) + by[:, None]) % span
     return x.gather(1, places[..., None].expand_as(x))
+
+
+class Rings:
+    """Where the rings of several convolutions of one kernel and width stand side by side, and how they go on by a step.
+
+    The steps that all of them see are read at once before the first one computes, and written at once after the last.
+    """
+
+    def __init__(self, taps: Sequence[Taps], like: Tensor) -> None:
+        each = [(begin, tap) for begin, tap in zip(accumulate([0, *(tap.span for tap in taps)]), taps, strict=False)]
+        found = [
+            (-back * tap.dilation, tap.span, begin) for begin, tap in each for back in range(tap.kernel - 1, 0, -1)
+        ]
+        self.before, self.spans, self.begins = torch.tensor(found, device=like.device).unbind(1)
+        self.number = len(taps)
+
+    def read(self, rings: Tensor, position: Tensor) -> tuple[Tensor, Tensor]:
+        """What each convolution sees, (B, C, k-1, D), the oldest first, and the place of that (B, C)."""
+        places = (position[:, None] + self.before) % self.spans + self.begins
+        seen = rings.gather(1, places[..., None].expand(-1, -1, rings.shape[2]))
+        return seen.unflatten(1, (self.number, -1)), places.unflatten(1, (self.number, -1))[:, :, 0]
+
+    def write(self, rings: Tensor, places: Tensor, new: Tensor) -> None:
+        """What each was given, (B, C, D), in the place of the oldest."""
+        rings.scatter_(1, places[..., None].expand_as(new), new.to(rings.dtype))
