@@ -28,6 +28,8 @@ class Encoder(Part, nn.Module):
     halves = False  # True: half of its features read forwards, half backwards
     grows = False  # True: the state grows with every step, as a cache without a window does
     longest: int | None = None  # the most steps it has positions for; None: any number
+    takes_condition = False  # True: every step may see a condition (B, C), or one of its own (B, T, C)
+    condition_width = 0  # C, told before `build`; 0: there is none
     within = ""  # where the settings of an encoder inside it stand, which reads for it
     width: int  # H, known after build
     _shapes: Shapes | None = None  # of a state, worked out when the first one is admitted
@@ -89,14 +91,27 @@ class Encoder(Part, nn.Module):
         name = getattr(self, "part_name", type(self).__name__)
         if state is not None and not self.causal:
             raise UserError(f"encoder {name} sees both sides and cannot go on from a state: pass whole sequences")
-        if condition is not None:
-            raise UserError(f"encoder {name} takes no condition")
+        self._admit_condition(name, condition, rows)
         if state is None or (self._shapes is not None and rows is not None and _fits(state, self._shapes, rows)):
             return
         self._shapes = shapes_of(self.outline())
         wrong = misfit(state, self._shapes, rows)
         if wrong is not None:
             raise UserError(wrong)
+
+    def _admit_condition(self, name: str, condition: Tensor | None, rows: int | None) -> None:
+        width = self.condition_width
+        if condition is None:
+            if width:
+                raise UserError(f"encoder {name} was built for a condition; pass condition (B, {width})")
+        elif not width:
+            how = "; set encoder.condition_width before build" if self.takes_condition else ""
+            raise UserError(f"encoder {name} takes no condition{how}")
+        elif condition.ndim not in (2, 3) or condition.shape[-1] != width or len(condition) != (rows or len(condition)):
+            raise UserError(
+                f"condition is {tuple(condition.shape)}; allowed: ({rows or 'B'}, {width}), or with a vector for each "
+                f"step ({rows or 'B'}, T, {width})"
+            )
 
 
 def with_rest(encoder: nn.Module, layers: Sequence[Sequence[nn.Module]]) -> list[list[nn.Parameter]]:
