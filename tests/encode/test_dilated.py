@@ -119,6 +119,49 @@ def test_rings_go_on_one_step_at_a_time(block):
     assert state["position"].tolist() == [15, 11]
 
 
+@pytest.mark.parametrize("block", ["gated", "residual"])
+@pytest.mark.parametrize("local", [False, True])
+def test_a_condition_is_added_before_the_gate(block, local):
+    """V_l c of the row or of each step: in a pass, in chunks and step by step."""
+    encoder, x, width = Dilated(size=H, dilations=[1, 2], block=block), inputs(), 5
+    encoder.condition_width = width
+    encoder.build(D)
+    encoder.double().eval()
+    condition = torch.randn(B, T, width, dtype=torch.float64) if local else torch.randn(B, width, dtype=torch.float64)
+    each = condition if local else condition[:, None].expand(B, T, width)
+    h = one_by_one(encoder.widen, x.transpose(1, 2))
+    for level, one in enumerate(encoder.blocks):
+        first = convolved(one.taps if block == "gated" else one.first, h)
+        first = first + torch.einsum("oc,btc->bot", encoder.given.weight.view(2, -1, width)[level], each)
+        if block == "gated":
+            a, g = first.chunk(2, 1)
+            if level == 0:
+                h = h + one_by_one(one.onward, torch.tanh(a) * torch.sigmoid(g))
+        else:
+            h = F.relu(h + F.relu(convolved(one.second, F.relu(first))))
+    whole = encoder(x, condition=condition)[0]
+    torch.testing.assert_close(encoder.layers(x, condition=condition)[-1 if block == "residual" else 0], h.mT)
+    state, found = map_state(encoder.begin(B, T), lambda t: t.double() if t.is_floating_point() else t), []
+    for begin, end in [(0, 4), *((step, step + 1) for step in range(4, T))]:
+        now = condition[:, begin:end] if local else condition
+        y, state = encoder(x[:, begin:end], None, state, condition=now)
+        found.append(y)
+    torch.testing.assert_close(torch.cat(found, 1), whole)
+
+
+def test_a_condition_that_does_not_fit():
+    encoder, x = build(), inputs()
+    with pytest.raises(UserError, match="takes no condition; set encoder.condition_width before build"):
+        encoder(x, condition=torch.zeros(B, 3))
+    encoder = Dilated(size=H)
+    encoder.condition_width = 3
+    encoder.build(D)
+    with pytest.raises(UserError, match=r"was built for a condition; pass condition \(B, 3\)"):
+        encoder(x.float())
+    with pytest.raises(UserError, match=r"condition is \(2, 4\); allowed: \(2, 3\)"):
+        encoder(x.float(), condition=torch.zeros(B, 4))
+
+
 def test_layers_are_the_blocks_outputs():
     encoder, x = build(dilations=[1, 2, 4]), inputs()
     layers = encoder.layers(x)
