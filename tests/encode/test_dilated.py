@@ -151,7 +151,7 @@ def test_a_condition_is_added_before_the_gate(block, local):
 
 def test_a_condition_that_does_not_fit():
     encoder, x = build(), inputs()
-    with pytest.raises(UserError, match="takes no condition; set encoder.condition_width before build"):
+    with pytest.raises(UserError, match=r"takes no condition; set encoder.condition_width before build"):
         encoder(x, condition=torch.zeros(B, 3))
     encoder = Dilated(size=H)
     encoder.condition_width = 3
