@@ -44,6 +44,7 @@ ORDER += [
     "classify",
     "represent",
     "run",
+    "media",
     "loading",
     "building",
     "checks",

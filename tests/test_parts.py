@@ -18,6 +18,7 @@ NEEDED = {  # what the parts with settings of no default are made with here
     ("embedding", "elmo"): {"run": "runs/elmo"},
     ("confusions", "listed"): {"sets": ["a,b"]},
     ("data", "pairs"): {"train": "my.tsv"},
+    ("data", "images"): {"train": "my.npy"},
     ("data", "labels"): {"train": "my.tsv"},
     ("data", "tags"): {"train": "my.conll"},
     ("data", "text"): {"train": "my.txt"},

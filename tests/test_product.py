@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -42,6 +43,11 @@ SMALL_BATCHES = {
     "pairs": [{"tokens": 40, "longest": 40}],
     "tags": [{"tokens": 40, "longest": 40}],
     "labels": [{"tokens": 40, "longest": 12}],
+    "images": [{"rows": 3}],
+}
+OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for: with `condition`, written for labels
+    "language-model": [{"kind": "labels", "condition": 5}, {"kind": "images"}, {"kind": "images", "condition": 5}],
+    "classifier": [{"kind": "images"}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 ENDINGS = {
@@ -49,7 +55,9 @@ ENDINGS = {
     "pairs": ".tsv",
     "tags": ".conll",
     "labels": ".csv",
+    "images": ".npy",
 }  # of the files that hold each kind of data
+TOKENS: dict[str, Any] = {"tags": "blanks", "images": {"kind": "levels", "number": 4}}
 STEPS = 2
 
 
@@ -75,6 +83,7 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
     if reads(task) == "text" and not one.sequence:  # reads the text in its own way
         return found
     batches = [{"kind": name, **s} for name in parts.names("batches") for s in SMALL_BATCHES.get(name, [{}])]
+    found |= {"data": [{"kind": reads(task)}, *OTHER_DATA[task]]} if task in OTHER_DATA else {}
     return found | {"batches": batches}
 
 
@@ -112,12 +121,13 @@ def refusal(task: str, row: Row) -> str | None:
     if encoder and reads(task) == "text" and not (encoder.sees_both_sides if masked else encoder.causal):
         return "predicts from both sides" if masked else "would see the answer"
     batches = made("batches", json.dumps(row["batches"]))
-    if batches.reads != reads(task):
+    data = row.get("data", {}).get("kind", reads(task))
+    if batches.reads != (data if (reads(task), data) == ("text", "images") else reads(task)):
         return "with data.kind="
     if encoder:
         if encoder.grows and batches.carries and not masked and not two_ways(task):
             return "carries the state for ever"
-        if encoder.longest and (batches.longest or encoder.longest + 1) > encoder.longest:
+        if encoder.longest and batches.reads != "images" and (batches.longest or encoder.longest + 1) > encoder.longest:
             return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
@@ -174,11 +184,13 @@ def cover_of(every: list[Row], met: Callable[[Row], set[tuple[str, str]]]) -> li
 
 
 def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
-    inner = {axis: part for axis, part in row.items() if axis != "batches"}
+    inner = {axis: part for axis, part in row.items() if axis not in ("batches", "data")}
+    own = row.get("data", {"kind": reads(task)})
+    inner |= {name: value for name, value in own.items() if name != "kind"}
     train = {"steps": STEPS, **({"batches": row["batches"]} if "batches" in row else {})}
     inner |= {} if "batches" in row else {"size": 8, "epochs": 2, "sample": 0.0}
-    data = {"kind": reads(task), "train": str(text.with_suffix(ENDINGS[reads(task)]))}
-    tokens = "blanks" if reads(task) == "tags" else "characters"
+    data = {"kind": own["kind"], "train": str(text.with_suffix(ENDINGS[own["kind"]]))}
+    tokens = TOKENS.get(own["kind"], "characters")
     return {"task": task, "data": data, "tokens": tokens, "train": train, **inner}
 
 
@@ -195,28 +207,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def texts(corpus: Path) -> dict[str, Prepared]:
-    """The text; pairs: each line's first words and the rest; its words and its lines, by their first letter."""
+    """The text; pairs: each line's first words and the rest; its words and its lines, by their first letter; noise."""
     lines = [line.partition(" ") for line in corpus.read_text("utf-8").splitlines()]
     corpus.with_suffix(".tsv").write_text("".join(f"{a}\t{b[:30]}\n" for a, _, b in lines), "utf-8")
     tagged = "\n".join("".join(f"{w} {w[0]}\n" for w in line.split()) for line in corpus.read_text().splitlines())
     corpus.with_suffix(".conll").write_text(tagged, "utf-8")
     labelled = "".join(f'"{a} {b[:30]}",{a[0]}\n' for a, _, b in lines)
     corpus.with_suffix(".csv").write_text(f"text,label\n{labelled}", "utf-8")
-    found = {}
+    draw, found = np.random.default_rng(1), {}
+    np.save(corpus.with_suffix(".npy"), draw.integers(0, 256, (180, 2, 3), np.uint8))
+    np.save(corpus.with_suffix(".labels.npy"), (np.arange(180) % 3).astype(np.uint8))
     for kind, ending in ENDINGS.items():
         data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
-        found[kind] = prepare(data, parts.make("tokens", "blanks" if kind == "tags" else "characters"), 1)
+        found[kind] = prepare(data, parts.make("tokens", TOKENS.get(kind, "characters")), 1)
     return found
 
 
 class OneSource:
-    """A model that writes from a source, with the same one for all rows."""
+    """A model that writes from a source or for a label, with the same one for all rows."""
 
     def __init__(self, model: Any):
         self.model, self.device, self.steady = model, model.device, model.steady
 
     def begin(self, rows: int, condition: Any = None, capacity: int | None = None) -> Any:
-        return self.model.begin(rows, torch.tensor([[6, 7, 3]]).expand(rows, -1), capacity)
+        source = torch.tensor([[6, 7, 3]]).expand(rows, -1) if self.model.conditional else torch.ones(rows).long()
+        return self.model.begin(rows, source, capacity)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
@@ -269,7 +284,7 @@ def test_sums_in_any_order():
 
 def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus: Path, tmp_path: Path):
     task, row = trained
-    prepared = texts[reads(task)]
+    prepared = texts[row.get("data", {}).get("kind", reads(task))]
     whole = recipe.complete(recipe.read(raw_of(task, row, corpus)))
     place = torch.device("cpu")
     model: Any = build(whole, len(prepared.tokens), place, text=prepared.train, tags=prepared.tags)
@@ -309,7 +324,7 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     if not model.causal:
         assert (model.score(torch.tensor([[5, 6, 7]]))[0] < 0).all()
         return
-    model = OneSource(model) if model.conditional else model
+    model = OneSource(model) if model.conditional or "condition" in row.get("data", {}) else model
     text = generate(model, [[5, 6], []], Sample(), length=3)
     assert all(5 <= symbol < len(prepared.tokens) for one in text for symbol in one)
 
@@ -345,9 +360,10 @@ def test_every_registered_part_is_met():
             met.setdefault("task", set()).add(task)
             for axis, part in row.items():
                 met.setdefault(axis, set()).add(part["kind"])
+            met.setdefault("data", set()).add(reads(task))
             for inner in ("cell", "positions"):
                 part = row.get("encoder", {}).get(inner)
                 if part is not None:
                     met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
-    for kind in ("task", "embedding", "encoder", "writer", "pool", "cell", "positions", "output", "batches"):
+    for kind in ("task", "embedding", "encoder", "writer", "pool", "cell", "positions", "output", "batches", "data"):
         assert met[kind] == set(parts.names(kind)) - {"elmo"}, kind  # which needs a run: tests/embed/test_elmo.py

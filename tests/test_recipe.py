@@ -108,10 +108,11 @@ def test_every_shorthand_means_its_long_form(short):
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
     given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.scheme": "bio", "data.rewrite": "bioes"}
     given |= {"data.several": True, "data.separator": ";", "data.between": "&&", "data.without": ["-"]}
-    given |= {"train.best": "f1"}
+    given |= {"train.best": "f1", "data.colour": "grey", "data.size": [8, 6]}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
     kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
+    kinds |= dict.fromkeys(["data.colour", "data.size"], "images")
     kinds |= dict.fromkeys(["data.several", "data.separator", "data.between", "data.without"], "labels")
     small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()
@@ -264,7 +265,7 @@ def test_mistakes_are_one_line(word, message):
 
 
 def test_an_unknown_key_names_the_nearest():
-    top = "embedding, encoder, output, regularise, version, task, data, tokens, train, seed, deterministic"
+    top = "embedding, encoder, output, regularise, condition, version, task, data, tokens, train, seed, deterministic"
     assert changed("encodr.size=5") == (
         f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
     )

@@ -10,13 +10,16 @@ import torch
 from foresay import parts
 from foresay.counts.frequency import count_tokens
 from foresay.data.label_shards import LabelShards
+from foresay.data.levels import Form, LevelShards
 from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import WEIGHTS, Elmo
+from foresay.encode.encoder import tell_grid
 from foresay.errors import UserError
 from foresay.models.labelling import Labelling
+from foresay.models.language_model import LanguageModel
 from foresay.models.seq2seq.task import Seq2Seq
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
@@ -58,6 +61,11 @@ def build(
         model.source_vocabulary = text.source.vocabulary
     if isinstance(text, LabelShards) and isinstance(model, Labelling):
         model.learn_labels(text.labels)
+    if isinstance(text, LabelShards) and isinstance(model, LanguageModel):
+        model.learn_labels(text.labels)
+    if isinstance(text, LevelShards):
+        tell_grid(model, text.form.columns, text.form.channels)
+        _check_positions(model, text.form)
     try:
         model.build(vocabulary)
     except (MemoryError, RuntimeError) as error:
@@ -73,6 +81,16 @@ def build(
         for module in wanting:
             module.learn_counts(counts)
     return model.to(place)
+
+
+def _check_positions(model: Any, form: Form) -> None:
+    """Refuses pictures with more levels than there are positions, which is not known before they are read."""
+    longest = getattr(getattr(model, "encoder", None), "longest", None)
+    if longest is not None and form.size > longest:
+        raise UserError(
+            f"encoder.positions=learnt ends at {longest}, and {form.told()} have {form.size:,} levels; set "
+            f"encoder.positions=sinusoidal or encoder.positions.longest={form.size}"
+        )
 
 
 def _place_of(module: Elmo, run: Path) -> Path:

@@ -80,7 +80,8 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
     for name in ("encoder", "writer"):
         reads, needed = getattr(recipe.task, name, None), batches.longest
         longest, positions = getattr(reads, "longest", None), f"{name}.{getattr(reads, 'within', '')}positions"
-        if longest is not None and (needed is None or needed > longest):
+        known = needed is not None or batches.reads != "images"  # how large pictures are: building.py
+        if longest is not None and known and (needed is None or needed > longest):
             raise UserError(
                 f"{positions}=learnt ends at {longest}, but train.batches={batches.part_name} goes to "
                 f"{needed or 'any'}; set {positions}=sinusoidal or {positions}.longest"
@@ -105,11 +106,20 @@ def _check_elmos(recipe: Recipe) -> None:
 def _check_sides(recipe: Recipe) -> None:
     """Refuses data and batches of another kind than the task learns from."""
     task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
-    wants = recipe.task.reads
-    if data != wants:
-        raise UserError(f"task={task} {READS[wants]}, and data.kind={data}; allowed: data.kind={wants}")
-    if batches.reads != wants and (recipe.task.sequence or wants != "text"):
-        allowed = "streams, packed, buckets" if wants == "text" else wants
+    wants, labelled = recipe.task.reads, data in ("labels", "images", "sounds")
+    for_labels = getattr(recipe.task, "condition", None) is not None
+    if for_labels and not labelled:
+        raise UserError(
+            f"condition={recipe.task.condition} writes for labels, and data.kind={data} has none; allowed: "
+            "data.kind=labels, images or sounds: or leave it out"
+        )
+    serves = (*getattr(recipe.data, "serves", (data,)), *(["text"] if for_labels else []))
+    if wants not in serves:
+        how = "; or set condition=32 to write texts for their labels" if task == "language-model" and labelled else ""
+        raise UserError(f"task={task} {READS[wants]}, and data.kind={data}; allowed: data.kind={wants}{how}")
+    needed = data if wants == "text" and data == "images" else wants
+    if batches.reads != needed and (recipe.task.sequence or wants != "text"):
+        allowed = "streams, packed, buckets" if needed == "text" else needed
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
 
 

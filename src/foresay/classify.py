@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,21 +30,24 @@ class Classifying(Measuring):
     def predict(self, texts: str | Sequence[str]) -> list[Prediction]:
         """Of each text its label and the probability of every label; where there may be several, a tuple of labels."""
         given = texts_of(texts)
-        model = self.model.eval()
-        assert isinstance(model, Labelling)
         self._check_two(given)
         rows = self.tokens.encode_many(given) if given else []
         for number, row in enumerate(rows, 1):
             if not len(row):
                 raise TextError(number, len(rows), f"has no tokens ({given[number - 1][:60]!r}); give some words")
+        return self.answers(rows, lambda some: self._batch([given[row] for row in some], [rows[row] for row in some]))
+
+    def answers(self, rows: Sequence[np.ndarray], batch_of: Callable[[list[int]], Batch]) -> list[Prediction]:
+        """The same of rows of ids; `batch_of` makes a batch of some by their numbers."""
+        model = self.model.eval()
+        assert isinstance(model, Labelling)
         long = sum(len(row) > self.recipe.train.batches.longest for row in rows)
         self.read_whole, self.cut_off = self.read_whole + len(rows) - long, self.cut_off + long
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))  # like lengths together
         found: dict[int, Prediction] = {}
         for first in range(0, len(order), AT_ONCE):
             some = order[first : first + AT_ONCE]
-            batch = self._batch([given[row] for row in some], [rows[row] for row in some])
-            p = model.log_probs(batch.to(model.device)).double().exp().tolist()
+            p = model.log_probs(batch_of(some).to(model.device)).double().exp().tolist()
             found |= {row: self._named(each) for row, each in zip(some, p, strict=True)}
         return [found[row] for row in range(len(rows))]
 

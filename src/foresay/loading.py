@@ -16,6 +16,7 @@ from foresay.classify import Classifying
 from foresay.counts import arpa
 from foresay.counts.arpa_files import is_arpa
 from foresay.data.label_shards import LabelSet
+from foresay.data.levels import Form, LevelRows
 from foresay.data.prepare import SOURCE
 from foresay.data.tag_set import open_tags
 from foresay.decode.beams import Trail
@@ -24,11 +25,13 @@ from foresay.decode.sample import Decoder
 from foresay.decode.search import Found, Search
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
-from foresay.encode.encoder import State
+from foresay.encode.encoder import State, tell_grid
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.media import MediaLabelRun, MediaRun
 from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
+from foresay.models.language_model import LanguageModel
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
@@ -46,7 +49,7 @@ from foresay.translate import Translating, texts_of
 class PairRun(Translating, Run):
     """A run whose model writes from a source: `translate`, `search`, `align`; `score` takes pairs."""
 
-    def score(self, texts: Any) -> list[Scored]:
+    def score(self, texts: Any) -> list[Scored]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """-log P(target | source) of each (source, target), and of each token of the target."""
         pairs = [texts] if isinstance(texts, tuple) else list(texts) if isinstance(texts, Sequence) else [texts]
         if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
@@ -57,7 +60,7 @@ class PairRun(Translating, Run):
             )
         return [Scored(target, *self.log_probs(source, target)) for source, target in pairs]
 
-    def generate(
+    def generate(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         prompt: str | Sequence[str] = "",
         *,
@@ -74,7 +77,7 @@ class PairRun(Translating, Run):
             raise UserError(f"{'stop' if stop else 'on_text'} is for texts without an end; this run ends its own")
         return self.write(prompt, length=length, number=number, temperature=temperature, decoder=decoder, seed=seed)
 
-    def search(
+    def search(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         prompts: str | Sequence[str] = "",
         *,
@@ -154,8 +157,11 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
         model.source_vocabulary = len(recipe.data.source_tokens)
     if isinstance(model, Tagging):
         model.tags = open_tags(folder)
-    if isinstance(model, Labelling):
+    if isinstance(model, Labelling) or (isinstance(model, LanguageModel) and model.condition is not None):
         model.learn_labels(LabelSet.read(folder))
+    if isinstance(recipe.data, LevelRows):
+        form = Form.read(folder)
+        tell_grid(model, form.columns, form.channels)
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -165,6 +171,9 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
         tensors, source = found[1]["model"] | found[1].get("averages", {}), found[0]
     model.restore(tensors, str(source))
     usual = TwoWayRun if isinstance(model, BiLM) else Run
+    if isinstance(recipe.data, LevelRows):
+        shown = MediaLabelRun if model.reads == "labels" else MediaRun
+        return shown(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
     kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from foresay.data.advice import as_options
 from foresay.data.corpus import Corpus
-from foresay.data.label_shards import LabelShards
 from foresay.data.places import own_part
 from foresay.data.prepare import Prepared, prepare
 from foresay.data.shards import Shards
@@ -66,7 +65,7 @@ class Measuring:
         for note in prepared.notes if self.model.reads == "tags" else ():
             if note.startswith(f"data.{part}: "):
                 yield note.replace(f"data.{part}", name, 1)
-        if isinstance(shards, LabelShards) and (long := self.recipe.train.batches.too_long(shards)):
+        if self.recipe.train.batches.reads == "labels" and (long := self.recipe.train.batches.too_long(shards)):
             yield cut_short(name, long, shards.documents, self.recipe.train.batches.longest)
 
     def reading(self, encoding: str | None = None, columns: Sequence[str | int] | None = None) -> Any:

@@ -68,6 +68,8 @@ SHORTHANDS = {
     "data.errors": "data.read.errors",
     "data.duplicates": "data.read.duplicates",
     "data.blank": "data.read.blank",
+    "data.colour": "data.read.colour",
+    "data.size": "data.read.size",
 }
 
 

@@ -24,10 +24,11 @@ from foresay.decode.correct.corrector import Corrected, Corrector
 from foresay.decode.correct.saved import read_noise
 from foresay.decode.fused import Fused
 from foresay.decode.generate import generate
+from foresay.decode.given import Given
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Limits, Search
 from foresay.encode.encoder import State
-from foresay.errors import UserError
+from foresay.errors import UserError, nearest
 from foresay.measuring import Measuring
 from foresay.models.language_model import LanguageModel
 from foresay.models.task import Task
@@ -85,23 +86,51 @@ class Run(Measuring):
         if not self.model.causal:
             self.model.begin(1)  # says why not
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that the run writes for; none where it was trained without `condition`."""
+        return self.model.labels.names if getattr(self.model, "condition", None) is not None else ()
+
+    def number_of(self, label: str | None) -> int | None:
+        """The number of a label that the run writes for; None where it writes for none."""
+        if not self.labels:
+            if label is not None:
+                raise UserError(f"label={label!r}, but {self.folder} writes for no labels; leave it out")
+            return None
+        if label not in self.labels:
+            allowed = f"allowed: {', '.join(self.labels)}"
+            given = "no label is given" if label is None else f"label={label!r} is none of this run's"
+            raise UserError(f"{given}, and {self.folder} writes for one; {allowed}{nearest(str(label), self.labels)}")
+        return self.labels.index(label)
+
+    def written_for(self, label: str | None, rows: int) -> Any:
+        """The model as it writes so many texts for a label."""
+        number = self.number_of(label)
+        given = None if number is None else torch.full((rows,), number, device=self.model.device)
+        return self.model if given is None else Given(self.model, given)
+
     @torch.inference_mode()
-    def score(self, texts: str | Sequence[str]) -> list[Scored]:
-        """-log P of each text and of each of its tokens, as the beginning of a document (or as a line)."""
+    def score(self, texts: str | Sequence[str], *, label: str | None = None) -> list[Scored]:
+        """-log P of each text and of each of its tokens, as the beginning of a document (or as a line).
+
+        `label` is what they are given, where the run was trained for labels.
+        """
         self._must_be_sequence()
         self.model.eval()
-        return [self._score(text) for text in fits(list[str], list_of(texts), "texts")]
+        number = self.number_of(label)
+        return [self._score(text, number) for text in fits(list[str], list_of(texts), "texts")]
 
-    def _score(self, text: str) -> Scored:
+    def _score(self, text: str, label: int | None) -> Scored:
         ids = [*self.tokens.encode(text).tolist(), *([STOP] if self.ends_count else [])]
-        log_probs = self._log_probs(torch.tensor([ids], dtype=torch.long, device=self.model.device))
+        log_probs = self._log_probs(torch.tensor([ids], dtype=torch.long, device=self.model.device), label)
         return Scored(text, self.tokens.pieces(ids), log_probs, not self.model.causal)
 
-    def _log_probs(self, ids: Tensor) -> list[float]:
+    def _log_probs(self, ids: Tensor, label: int | None) -> list[float]:
         if not self.model.causal:
             return self._given_others(ids)
+        given = None if label is None else torch.tensor([label], device=self.model.device)
         if self.context is None:
-            found, state = [], self.model.begin(1)
+            found, state = [], self.model.begin(1, given)
             for piece in ids.split(PIECE, 1) if ids.shape[1] else []:
                 log_probs, state = self.model.score(piece, state=state)
                 found += log_probs[0].tolist()
@@ -111,7 +140,7 @@ class Run(Measuring):
         found = []
         for begin in range(0, ids.shape[1], half):
             window = ids[:, max(begin - half, 0) : begin + half]
-            found += self.model.score(window)[0][0].tolist()[-min(half, ids.shape[1] - begin) :]
+            found += self.model.score(window, condition=given)[0][0].tolist()[-min(half, ids.shape[1] - begin) :]
         return found
 
     def _given_others(self, ids: Tensor) -> list[float]:
@@ -145,11 +174,13 @@ class Run(Measuring):
         seed: int = 1,
         stop: str | Sequence[str] = (),
         on_text: Any = None,
+        label: str | None = None,
     ) -> list[str]:
         """`number` texts of up to `length` tokens that go on from the prompt; temperature 0 is greedy.
 
-        `decoder` (such as `Sample(top_p=0.9)`) takes the place of `temperature`. A text ends before the first of the
-        strings in `stop` that it comes to. `on_text` is called with the first text as it grows.
+        `label` is what they are to be of, where the run was trained for labels. `decoder` (such as `Sample(top_p=0.9)`)
+        takes the place of `temperature`. A text ends before the first of the strings in `stop` that it comes to.
+        `on_text` is called with the first text as it grows.
         """
         self._must_write()
         length, number = fits(Length, length, "length"), fits(Number, number, "number")
@@ -177,7 +208,7 @@ class Run(Measuring):
             return any(one in text for one in stops)
 
         rows = generate(
-            self.model,
+            self.written_for(label, number),
             [ids] * number,
             decoder,
             length=length,
@@ -209,6 +240,7 @@ class Run(Measuring):
         required: Sequence[str] = (),
         fuse: Sequence[tuple[Run, float]] = (),
         trail: Trail | None = None,
+        label: str | None = None,
     ) -> list[list[Written]]:
         """The best texts that go on from each prompt, best first: by default those of `Beam(width=5)`.
 
@@ -239,7 +271,8 @@ class Run(Measuring):
             tuple(self._token(one, "required") for one in required),
         )
         self.model.eval()
-        model = Fused(self.model, [(self._beside(other), weight) for other, weight in fuse]) if fuse else self.model
+        model = self.written_for(label, len(ids))
+        model = Fused(model, [(self._beside(other), weight) for other, weight in fuse]) if fuse else model
         more = {} if trail is None else {"trail": trail}
         found = how.find(model, ids, limits, **more)
         return [
@@ -250,6 +283,8 @@ class Run(Measuring):
     def _beside(self, other: Run) -> Task:
         """The model of another run, if it reads the same symbols."""
         other._must_be_sequence()
+        if other.labels:
+            raise UserError(f"{other.folder} writes for a label, and nothing can be fused with it; use another model")
         if other.model.conditional:
             raise UserError(
                 f"{other.folder} writes from a source, and nothing can be fused with it; use a language model"

@@ -26,6 +26,7 @@ from foresay.building import build
 from foresay.checks import check, unused
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
+from foresay.data.levels import LevelShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import elmos
@@ -256,6 +257,8 @@ def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared)
         elmo.keep(folder / ELMO)
     if isinstance(prepared.train, LabelShards):
         prepared.train.labels.save(folder)
+    if isinstance(prepared.train, LevelShards):
+        prepared.train.form.save(folder)
     folders.write_recipe(folder, recipe, len(prepared.tokens), prepared.folder.name)
 
 
@@ -269,7 +272,7 @@ def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
             f"data.train: {order.left_out:,} of {prepared.train.documents:,} {long.format(batches.longest)} and are "
             "left out (train.batches.longest)"
         )
-    if isinstance(prepared.train, LabelShards) and (long := recipe.train.batches.too_long(prepared.train)):
+    if batches.reads == "labels" and (long := batches.too_long(prepared.train)):
         yield (
             f"data.train: {long:,} of {prepared.train.documents:,} texts have more than {recipe.train.batches.longest} "
             "tokens; the rest of them is not read (train.batches.longest)"

@@ -17,7 +17,7 @@ HARD = [
 
 
 @pytest.mark.parametrize(("text", "words"), HARD)
-@pytest.mark.parametrize("kind", parts.names("tokens"))
+@pytest.mark.parametrize("kind", sorted(set(parts.names("tokens")) - {"levels"}))  # these know numbers, and no text
 def test_hard_cases_come_back(kind, text, words):
     tokens = parts.make("tokens", kind)
     tokens.learn([(text + "\n") * 3])

@@ -7,6 +7,7 @@ targets (B, T)  what each position should predict
 mask    (B, T)  bool, True = real; None = all real; padding is on the right only
 starts  (B, T)  bool, True where a packed document begins: state is reset, attention blocked
 labels  (B,)    the number of each row's label; (B, C) of 0 and 1 where it may have several
+given   (B,)    the number of the label that a row is written for; (B, T) of each step, where a row has several texts
 source  (B, S)  what the targets are to be written from, STOP at its end; source_mask as mask
 fresh   ()      True when no row goes on from the batch before (the carried state is dropped)
 pace    ()      what the learning rate is multiplied with for this batch
@@ -35,6 +36,7 @@ class Batch:
     frames: Tensor | None = None
     position: Tensor | None = None
     labels: Tensor | None = None
+    given: Tensor | None = None
     source: Tensor | None = None
     source_mask: Tensor | None = None
     fresh: bool = True

@@ -8,7 +8,8 @@ Batch number `step` depends on the shards, the seed and the step only: training 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -54,6 +55,10 @@ class Batches:
         """Every token once, in order."""
         raise AssertionError
 
+    def predicted(self, shards: Shards) -> int:
+        """How many tokens an evaluation predicts."""
+        return len(shards)
+
     def as_learnt(self) -> Batches:
         """The same for evaluations of what was learnt from: without the rows that training leaves out."""
         return self
@@ -81,6 +86,13 @@ def shifted(shards: Shards, start: int, count: int) -> tuple[np.ndarray, np.ndar
     ids, targets = stream[:count].copy(), stream[1:]
     ids[ids == STOP] = START
     return ids, targets
+
+
+def spans(shards: Shards, where: Sequence[tuple[int, int]], width: int, fresh: bool, starts: bool = False) -> Batch:
+    """Rows (where each begins in the stream, how many tokens) as a batch, with the label of each token's text."""
+    batch = joined([shifted(shards, start, count) for start, count in where], width, fresh, starts)
+    given = shards.given(where, width)
+    return batch if given is None else replace(batch, given=torch.from_numpy(given))
 
 
 def joined(rows: list[tuple[np.ndarray, np.ndarray]], width: int, fresh: bool, starts: bool = False) -> Batch:

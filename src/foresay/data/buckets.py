@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from foresay.data.batch import Batch
-from foresay.data.batches import Batches, check_enough, joined, shifted
+from foresay.data.batches import Batches, check_enough, spans
 from foresay.data.shards import Shards
 from foresay.data.shuffled import Shuffled
 from foresay.parts import Count, Size, part
@@ -88,5 +88,4 @@ def row_spans(shards: Shards, longest: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rows(shards: Shards, begins: np.ndarray, lengths: np.ndarray, width: int) -> Batch:
-    spans = zip(begins.tolist(), lengths.tolist(), strict=True)
-    return joined([shifted(shards, begin, length) for begin, length in spans], width, fresh=True)
+    return spans(shards, list(zip(begins.tolist(), lengths.tolist(), strict=True)), width, fresh=True)

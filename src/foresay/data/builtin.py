@@ -40,6 +40,7 @@ class KnownSet:
     pairs: bool = False
     tags: bool = False  # columns of words and tags
     labels: bool = False
+    images: bool = False  # idx files: of train, and of test
     folder: str = ""  # under which it may lie too
 
 
@@ -112,6 +113,13 @@ _KNOWN = (
         source="SST-2 of awake020/pytorch_Bert_sst2 on GitHub: GLUE's phrases with the labelled test sentences",
         labels=True,
     ),
+    KnownSet(
+        name="mnist",
+        about="images: 70,000 handwritten digits of 28 x 28 pixels; the last 10,000 are the test",
+        files=tuple(f"{part}-{what}-ubyte" for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")),
+        source="MNIST of LeCun and Cortes, its four idx files, packed or not",
+        images=True,
+    ),
 )
 
 
@@ -155,6 +163,18 @@ def known_labels(name: str) -> dict[str, Path] | None:
     return dict(zip(("train", "valid", "test"), _there(found), strict=True))
 
 
+def known_images(name: str) -> dict[str, Path] | None:
+    """The pictures of each part of a known set; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.images:
+        allowed = ", ".join(names_of("images") + [known.name for known in _KNOWN if known.images])
+        raise UserError(f"{name} holds no images; allowed: {allowed}, or a folder of pictures, .npy or idx")
+    train, _, test, _ = _there(found)
+    return {"train": train, "test": test}
+
+
 def known_pairs(name: str) -> dict[str, list[Path]] | None:
     """The two files of each part of a known set of pairs; None when the name is not known."""
     found = next((known for known in _KNOWN if known.name == name), None)
@@ -195,7 +215,7 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
-    if found.pairs or found.labels or found.tags:
+    if found.pairs or found.labels or found.tags or found.images:
         raise _no_text(name)
     return _there(found)
 
@@ -227,11 +247,12 @@ def _files(known: KnownSet) -> list[Path] | None:
 
 
 _KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
+_KEPT |= {"images": ("images", "language-model")}
 
 
 def _no_text(name: str) -> UserError:
     known = next((known for known in _KNOWN if known.name == name), None)
-    kind = kind_of(name) if known is None else "tags" if known.tags else "labels" if known.labels else "pairs"
+    kind = kind_of(name) if known is None else next(kind for kind in _KEPT if getattr(known, kind))
     what, task = _KEPT[kind or "pairs"]
     return UserError(f"{name} holds {what}, not a text; use it with data.kind={kind} and task={task}")
 

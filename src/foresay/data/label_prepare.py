@@ -46,12 +46,12 @@ class PreparingLabels(Preparing):
                 if label not in self.names:
                     shown = [*self.names[:MOST_NAMED], *(["..."] if len(self.names) > MOST_NAMED else [])]
                     raise UserError(
-                        f"{self.found[part].name}: line {line} has the label {label!r}, which the train text has not; "
-                        f"allowed: {', '.join(shown)}{nearest(label, self.names)}"
+                        f"{self.found[part].name}: {self.at} {line} has the label {label!r}, which the train text has "
+                        f"not; allowed: {', '.join(shown)}{nearest(label, self.names)}"
                     )
-        if len(self.names) < (1 if self.corpus.read.several else 2):
+        if len(self.names) < (1 if self.corpus.several else 2):
             only = (
-                f"only the label {self.names[0]!r}, from line {self.lines['train'][self.names[0]]} on"
+                f"only the label {self.names[0]!r}, from {self.at} {self.lines['train'][self.names[0]]} on"
                 if self.names
                 else "no label"
             )
@@ -63,7 +63,7 @@ class PreparingLabels(Preparing):
         if self.learnt:
             return
         labels = prepared.train.labels
-        numbered = all(isinstance(column, int) for column in self.corpus.read.columns or ("text",))
+        numbered = all(isinstance(column, int) for column in self.corpus.columns or ("text",))
         gone = [label for label, count in zip(labels.names, labels.counts, strict=True) if count == 0]
         if len(gone) == 1:
             yield f"held out: every text with the label {gone[0]!r}; it cannot be learnt"
@@ -89,14 +89,14 @@ class PreparingLabels(Preparing):
         return (row[1],)
 
     def about(self) -> dict[str, Any]:
-        own = {"labels": FORMAT, "names": self.names, "several": self.corpus.read.several}
+        own = {"labels": FORMAT, "names": self.names, "several": self.corpus.several}
         return super().about() | own
 
     def write(self, folder: Path) -> None:
         self.counts: dict[str, Counter[int]] = {}
         super().write(folder)
         counts = tuple(self.counts["train"][number] for number in range(len(self.names)))
-        LabelSet(tuple(self.names), self.corpus.read.several, counts).save(folder)
+        LabelSet(tuple(self.names), self.corpus.several, counts).save(folder)
 
     def writer(self, folder: Path) -> LabelWriter:
         self.counts[folder.name] = Counter()

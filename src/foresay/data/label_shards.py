@@ -10,7 +10,7 @@ train/strange.*       the words that the vocabulary does not know, as they are s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -81,6 +81,17 @@ class LabelShards(RowShards):
         found = np.zeros((len(rows), len(self.labels.names)), np.float32)
         for place, row in enumerate(rows.tolist()):
             found[place, self.numbers[self.label_ends[row - 1] if row else 0 : self.label_ends[row]]] = 1.0
+        return found
+
+    def given(self, where: Sequence[tuple[int, int]], width: int) -> np.ndarray | None:
+        """The label of the text that each token is of; where texts have several, nothing is told."""
+        if self.labels.several:
+            return None
+        found = np.zeros((len(where), width), np.int64)
+        ends = np.asarray(self.ends)
+        for row, (start, count) in enumerate(where):
+            places = np.arange(start, start + count) % len(self)
+            found[row, :count] = self.numbers[np.searchsorted(ends, places, side="right")]
         return found
 
 

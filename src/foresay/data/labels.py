@@ -72,6 +72,16 @@ class Labels(Rows):
             raise UserError("data.separator=''; allowed: what stands between two labels, such as |")
 
     @property
+    def several(self) -> bool:
+        """Whether a text may have any number of labels, not one."""
+        return self.read.several
+
+    @property
+    def columns(self) -> list[str | int] | None:
+        """Which columns of a table are meant."""
+        return self.read.columns
+
+    @property
     def two(self) -> bool:
         """Whether every text is two, with `between` between them."""
         return len(self.read.columns or ()) == 3 or self.train in PAIRED

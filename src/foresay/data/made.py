@@ -1,4 +1,4 @@
-"""Rows that are made here or come with a package, by kind: `builtin:NAME` for data.kind pairs, labels and tags.
+"""Rows that are made here or come with a package, by kind: `builtin:NAME` for data.kind pairs, labels, tags and images.
 
 Each name stands for a function of the seed that gives train, valid and test.
 """
@@ -12,6 +12,7 @@ from foresay.data.answers import answers
 from foresay.data.brackets import brackets
 from foresay.data.chunks import chunks
 from foresay.data.dates import dates
+from foresay.data.digits import digits
 from foresay.data.entailment import entailment
 from foresay.data.headings import headings
 from foresay.data.languages import languages
@@ -19,11 +20,12 @@ from foresay.data.negation import negation
 from foresay.data.phonemes import phonemes
 from foresay.data.proteins import proteins
 from foresay.data.questions import questions
+from foresay.data.shapes import shapes
 from foresay.data.signatures import signatures
 from foresay.errors import UserError, nearest
 
 PREFIX = "builtin:"
-Kind = Literal["pairs", "labels", "tags"]
+Kind = Literal["pairs", "labels", "tags", "images"]
 Made = dict[str, tuple[Callable[[int], dict[str, Any]], str]]
 
 MADE: dict[Kind, Made] = {
@@ -53,6 +55,10 @@ MADE: dict[Kind, Made] = {
         "chunks": (chunks, "tags: sentences of a small grammar with ambiguous words, phrases as BIO; made by the seed"),
         "proteins": (proteins, "tags: made chains of amino acids with helix, strand and coil by a rule; by the seed"),
         "answers": (answers, "tags: made questions with a passage, the words that answer as BIO; by the seed"),
+    },
+    "images": {
+        "digits": (digits, "images: 1,797 handwritten digits of 8 x 8 pixels in 17 greys; of scikit-learn"),
+        "shapes": (shapes, "images: circles, squares, triangles and crosses in colour, 12 x 12; made by the seed"),
     },
 }
 

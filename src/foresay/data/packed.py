@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from foresay.data.batch import Batch
-from foresay.data.batches import Batches, check_enough, epoch_random, joined, shifted
+from foresay.data.batches import Batches, check_enough, epoch_random, spans
 from foresay.data.shards import Shards
 from foresay.parts import Count, Size, part
 
@@ -38,8 +38,8 @@ class Packed(Batches):
         total = len(shards)
         for first in range(0, total, self.rows * self.length):
             windows = range(first, min(first + self.rows * self.length, total), self.length)
-            rows = [shifted(shards, start, min(self.length, total - start)) for start in windows]
-            yield _marked(joined(rows, max(len(after) for _, after in rows), fresh=True, starts=not self.across))
+            where = [(start, min(self.length, total - start)) for start in windows]
+            yield _marked(spans(shards, where, max(count for _, count in where), fresh=True, starts=not self.across))
 
 
 class PackedOrder:
@@ -60,8 +60,8 @@ class PackedOrder:
         epoch, number = divmod(step, self.per_epoch)
         offset, order = self.order(epoch)
         windows = order[number * self.rows : (number + 1) * self.rows]
-        rows = [shifted(self.shards, offset + int(window) * self.length, self.length) for window in windows]
-        return _marked(joined(rows, self.length, fresh=True, starts=not self.across))
+        where = [(offset + int(window) * self.length, self.length) for window in windows]
+        return _marked(spans(self.shards, where, self.length, fresh=True, starts=not self.across))
 
     def _order(self, epoch: int) -> tuple[int, np.ndarray]:
         random = epoch_random(self.seed, epoch)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from foresay.data.label_shards import LabelShards
+from foresay.data.levels import FILE as LEVELS
+from foresay.data.levels import LevelShards
 from foresay.data.row_shards import RowShards, lengths
 from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
@@ -35,9 +37,9 @@ class PairShards(RowShards):
 
 
 def opened(folder: Path) -> Shards:
-    """Shards of a text, of pairs, of words and their tags, or of texts with labels."""
+    """Shards of a text, of pairs, of words and their tags, of texts with labels, or of pictures and sounds."""
     if (folder / "tags").is_dir():
         return TagShards(folder)
     if (folder / "labels.bin").is_file():
-        return LabelShards(folder)
+        return LevelShards(folder) if (folder.parent / LEVELS).is_file() else LabelShards(folder)
     return PairShards(folder) if (folder / "source").is_dir() else Shards(folder)

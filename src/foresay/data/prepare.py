@@ -17,6 +17,7 @@ from typing import Any
 from foresay.data.cache import cache_folder, made_once
 from foresay.data.corpus import Corpus, Found
 from foresay.data.labels import Labels
+from foresay.data.levels import LevelRows
 from foresay.data.pair_shards import opened
 from foresay.data.pairs import Pairs
 from foresay.data.reading import LONGEST_LINE
@@ -52,7 +53,7 @@ class Prepared:
 
 
 def prepare(
-    corpus: Corpus | Pairs | Tags | Labels,
+    corpus: Corpus | Pairs | Tags | Labels | LevelRows,
     tokens: Tokens,
     seed: int,
     *,
@@ -83,12 +84,14 @@ def prepare(
     return replace(prepared, notes=tuple(_notes(corpus, found, prepared)))
 
 
-def _preparing(corpus: Pairs | Tags | Labels) -> Any:
+def _preparing(corpus: Pairs | Tags | Labels | LevelRows) -> Any:
     """Who makes shards of such rows; they import this module."""
     if isinstance(corpus, Pairs):
         from foresay.data.pair_prepare import PreparingPairs as Found
     elif isinstance(corpus, Tags):
         from foresay.data.tag_prepare import PreparingTags as Found
+    elif isinstance(corpus, LevelRows):
+        from foresay.data.level_prepare import PreparingLevels as Found
     else:
         from foresay.data.label_prepare import PreparingLabels as Found
     return Found

@@ -47,6 +47,8 @@ class Preparing:
 
     noun = "rows"
     needs = "rows"  # what an empty file should hold
+    at = "line"  # what a row's number counts
+    block = BLOCK
 
     def __init__(self, corpus: Rows, tokens: Tokens, seed: int, tell: Progress | None = None, learnt: bool = False):
         self.corpus, self.seed, self.learnt = corpus, seed, learnt
@@ -134,7 +136,7 @@ class Preparing:
         part, rows, done = folder.name, self.rows(folder.name), 0
         text, total = self.found.get(part, self.found["train"]), self.sizes.get(part, self.sizes["train"])
         with self.writer(folder) as writer:
-            while block := list(islice(rows, BLOCK)):
+            while block := list(islice(rows, self.block)):
                 self.add(folder, writer, text.name, block)
                 done += sum(len(own) for row in block for own in self.texts(row))
                 self.tell(f"encode {part}", min(done / max(total, 1), 1.0))

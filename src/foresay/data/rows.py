@@ -32,7 +32,7 @@ class Rows:
         for name, place in zip(PARTS, (self.train, self.valid, self.test), strict=True):
             opened = self.brought(self.train if place is None else place, name, seed)
             if opened is None and place is not None:
-                opened = self.of_file(file_of(f"data.{name}", place))
+                opened = self.opened(f"data.{name}", place)
             if opened is not None:
                 found[name] = opened
         return found
@@ -40,6 +40,10 @@ class Rows:
     def brought(self, place: str, name: str, seed: int) -> Any:
         """The part `name` of a place that brings several; None where it brings none."""
         raise AssertionError
+
+    def opened(self, setting: str, place: str) -> Any:
+        """The text of what a setting names: a file."""
+        return self.of_file(file_of(setting, place))
 
     def of_file(self, path: Path) -> Any:
         """The text of a file that a setting names."""

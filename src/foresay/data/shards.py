@@ -165,6 +165,10 @@ class Shards:
         found = [self.files[i][max(start - i * size, 0) : stop - i * size] for i in range(first, last + 1)]
         return np.concatenate([np.empty(0, np.int64), *found])
 
+    def given(self, where: Sequence[tuple[int, int]], width: int) -> np.ndarray | None:
+        """The number of the label of each token's text, for spans (start, count): (B, width); None without labels."""
+        return None
+
 
 _STOP = np.array([STOP], dtype=np.uint32)
 

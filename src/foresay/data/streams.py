@@ -29,7 +29,7 @@ import numpy as np
 import torch
 
 from foresay.data.batch import Batch
-from foresay.data.batches import Batches, check_enough, epoch_random, joined, shifted
+from foresay.data.batches import Batches, check_enough, epoch_random, spans
 from foresay.data.shards import Shards
 from foresay.errors import UserError
 from foresay.parts import Count, Share, Size, part
@@ -72,10 +72,10 @@ class Streams(Batches):
         length = -(-total // rows)
         ends = [(start, min(start + length, total)) for start in range(0, total, length)]
         for at in range(0, length, chunk):
-            spans = [(min(start + at, stop), min(start + at + chunk, stop)) for start, stop in ends]
-            width = max(stop - start for start, stop in spans)
-            rows_now = [shifted(shards, start, stop - start) for start, stop in spans]
-            yield joined(rows_now, width, fresh=at == 0, starts=self.reset)
+            begins = [min(start + at, stop) for start, stop in ends]
+            where = [(begin, min(begin + chunk, stop) - begin) for begin, (_, stop) in zip(begins, ends, strict=True)]
+            width = max(count for _, count in where)
+            yield spans(shards, where, width, fresh=at == 0, starts=self.reset)
 
     def in_rows(self, rows: int, *, reset: bool = False) -> Streams:
         """As many tokens at a time, in so many rows; with `reset` every document begins from a fresh state."""
@@ -109,8 +109,8 @@ class StreamOrder:
         offset = int(epoch_random(self.seed, epoch).integers(total)) if epoch else 0
         begin, end = self._cuts(epoch)[number : number + 2]
         width, length = end - begin, total // self.rows
-        rows = [shifted(self.shards, offset + begin + row * length, width) for row in range(self.rows)]
-        batch = joined(rows, width, fresh=number == 0, starts=self.reset)
+        where = [(offset + begin + row * length, width) for row in range(self.rows)]
+        batch = spans(self.shards, where, width, fresh=number == 0, starts=self.reset)
         batch = replace(batch, pace=width / self.chunk)
         return self._forgetful(batch, step) if self.forget else batch
 

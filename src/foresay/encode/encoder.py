@@ -114,6 +114,15 @@ class Encoder(Part, nn.Module):
             )
 
 
+def tell_grid(model: nn.Module, columns: int, channels: int) -> None:
+    """Tells every encoder that looks at a picture as one how wide it is and its colours, where no setting says so."""
+    for module in model.modules():
+        if isinstance(module, Encoder):
+            for name, value in (("columns", columns), ("channels", channels)):
+                if getattr(module, name, value) is None:
+                    setattr(module, name, value)
+
+
 def with_rest(encoder: nn.Module, layers: Sequence[Sequence[nn.Module]]) -> list[list[nn.Parameter]]:
     """The parameters of some modules for each layer, and all others of the encoder with the first."""
     own = [[parameter for module in layer for parameter in module.parameters()] for layer in layers]

@@ -5,6 +5,9 @@
 Any causal encoder fits: recurrent with carried state, a fixed window, a Transformer with its cache. The state
 is the encoder's state and the features (B, H) that predict the next symbol.
 
+With a `condition`, the text is written for a label n: c = C_n, a row of a learnt table of that width. An encoder that
+takes a condition sees c at every step; before any other, x_t = embedding(w_{t-1}) + U c.
+
 While training, y may be dropped out before the output layer, y~ = dropout(y), and regularised (Merity et al. 2017): the
 gradient is that of
 
@@ -18,16 +21,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from foresay.data.batch import Batch
+from foresay.data.label_shards import LabelSet
 from foresay.embed.dropout import drop
 from foresay.embed.embedding import Embedding
 from foresay.encode.encoder import Encoder, State
 from foresay.errors import UserError
 from foresay.models.task import Task, last_real, masked
 from foresay.output.output import Output
-from foresay.parts import Amount, Share, part
+from foresay.parts import Amount, Share, Size, part
 from foresay.text.tokens import START
 
 
@@ -45,12 +49,15 @@ class Regularise:
 class LanguageModel(Task):
     """Embedding, causal encoder and output layer that predict the next symbol."""
 
+    labels = LabelSet(("0", "1"), False, (1, 1))  # that texts are written for, until it is told others
+
     def __init__(
         self,
         embedding: Embedding | str = "lookup",
         encoder: Encoder | str = "recurrent",
         output: Output | str = "softmax",
         regularise: Regularise = Regularise(),  # noqa: B008 - frozen
+        condition: Size | None = None,
     ):
         super().__init__()
         assert isinstance(embedding, Embedding) and isinstance(encoder, Encoder) and isinstance(output, Output)
@@ -61,10 +68,24 @@ class LanguageModel(Task):
                 f"causal one: {encoder.how_one_way()}, or task=masked-lm"
             )
         self.embedding, self.encoder, self.output, self.regularise = embedding, encoder, output, regularise
+        self.condition = condition
+
+    def learn_labels(self, labels: LabelSet) -> None:
+        """What texts may be written for; told before it is built."""
+        if self.condition is not None and (labels.several or len(labels.names) < 2):
+            why = "a text has several labels" if labels.several else "the data have no labels, or only one"
+            raise UserError(f"condition={self.condition} writes for one label of some, and {why}; leave it out")
+        self.labels = labels
 
     def build(self, vocabulary: int) -> None:
         self.vocabulary = vocabulary
         self.embedding.build(vocabulary)
+        if self.condition is not None:
+            self.table = nn.Embedding(len(self.labels.names), self.condition)
+            if self.encoder.takes_condition:
+                self.encoder.condition_width = self.condition
+            else:
+                self.laid = nn.Linear(self.condition, self.embedding.width, bias=False)
         self.encoder.build(self.embedding.width)
         self.output.build(self.encoder.width, vocabulary, self.embedding.weight())
 
@@ -91,25 +112,29 @@ class LanguageModel(Task):
         return masked(self.output.log_prob(features, batch.targets), batch.mask), state
 
     def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
+        """The state after <start>. The condition is the number of each row's label, (B,), where there are labels; else
+        a vector for each, (B, C), that an encoder's first state is computed from."""
         start = torch.full((rows, 1), START, device=self.device)
-        inner = None if condition is not None else self.encoder.begin(rows, None if capacity is None else capacity + 1)
-        y, inner = self.encoder(self.embedding(Batch(ids=start)), None, inner, condition=condition)
-        return {"encoder": inner, "features": y[:, -1]}
+        given = {} if self.condition is None else {"condition": self._vectors(condition)}
+        own = condition if self.condition is None else None
+        inner = None if own is not None else self.encoder.begin(rows, None if capacity is None else capacity + 1)
+        y, inner = self._read(Batch(ids=start), None, inner, given.get("condition", own))
+        return {"encoder": inner, "features": y[:, -1]} | given
 
     def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
         if ids.shape[1] == 0:  # an empty prompt: what follows <start>
             return self.output.log_probs(state["features"]), state
-        y, inner = self.encoder(self.embedding(Batch(ids=ids)), mask, state["encoder"])
+        y, inner = self._read(Batch(ids=ids), mask, state["encoder"], state.get("condition"))
         features = last_real(y, state["features"], mask)
-        return self.output.log_probs(features), {"encoder": inner, "features": features}
+        return self.output.log_probs(features), state | {"encoder": inner, "features": features}
 
     def score(
         self, ids: Tensor, mask: Tensor | None = None, condition: Tensor | None = None, state: State | None = None
     ) -> tuple[Tensor, State]:
         state = state if state is not None else self.begin(len(ids), condition)
-        y, inner = self.encoder(self.embedding(Batch(ids=ids)), mask, state["encoder"])
+        y, inner = self._read(Batch(ids=ids), mask, state["encoder"], state.get("condition"))
         features = torch.cat([state["features"][:, None], y], 1)[:, :-1]
-        after = {"encoder": inner, "features": last_real(y, state["features"], mask)}
+        after = state | {"encoder": inner, "features": last_real(y, state["features"], mask)}
         return masked(self.output.log_prob(features, ids), mask), after
 
     def trace(self, ids: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
@@ -122,7 +147,25 @@ class LanguageModel(Task):
 
     def _features(self, batch: Batch, state: State | None) -> tuple[Tensor, State]:
         state = None if batch.fresh else state
-        return self.encoder(self.embedding(batch), batch.mask, state, starts=batch.starts)
+        condition = None if self.condition is None else self._vectors(batch.given)
+        return self._read(batch, batch.mask, state, condition)
+
+    def _read(
+        self, batch: Batch, mask: Tensor | None, state: State | None, condition: Tensor | None
+    ) -> tuple[Tensor, State]:
+        """The encoder's features of a batch; the condition goes to it, or is laid upon what it reads."""
+        x = self.embedding(batch)
+        if self.condition is not None and not self.encoder.takes_condition:
+            assert condition is not None
+            laid = self.laid(condition)
+            x, condition = x + (laid if laid.ndim == 3 else laid[:, None]), None
+        return self.encoder(x, mask, state, starts=batch.starts, condition=condition)
+
+    def _vectors(self, given: Tensor | None) -> Tensor:
+        """The vectors of labels by their numbers."""
+        if given is None:
+            raise UserError(f"this model writes for a label; give one: allowed: {', '.join(self.labels.names)}")
+        return self.table(given)
 
 
 def mean_square(x: Tensor, mask: Tensor | None) -> Tensor:

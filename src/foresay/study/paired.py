@@ -22,6 +22,7 @@ import numpy as np
 import torch
 
 from foresay.data.batches import Batches
+from foresay.data.row_batches import RowBatches
 from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling
 from foresay.models.tagging import Tagging
@@ -70,8 +71,8 @@ def pieces_of(run: Any) -> Pieces:
         return _of_labels(model, train.batches, shards, limit)
     if isinstance(model, Tagging):
         return _of_tags(model, train.batches, shards, limit)
-    per_token = shards.bytes / len(shards)
-    if train.batches.pairs:
+    per_token = shards.bytes / train.batches.predicted(shards)
+    if isinstance(train.batches, RowBatches):
         nats, counts = _in_rows(model, train.batches, shards, limit)
     else:
         nats = nats_in_places(model, train.batches, shards, limit)
@@ -103,7 +104,7 @@ class _First:
 
     def __init__(self, shards: Shards, total: int, read: Any):
         ends = np.asarray(shards.ends)
-        self.folder, self.total, self.read = shards.folder, total, read
+        self.folder, self.total, self.read, self.given = shards.folder, total, read, shards.given
         self.ends = np.append(ends[ends < total], total)
         self.documents = len(self.ends)
 

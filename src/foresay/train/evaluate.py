@@ -106,7 +106,7 @@ def evaluate(
     on_progress: Callable[[float], None] | None = None,
 ) -> Measured:
     """Every token once and in order, the state carried; at most about `limit` tokens."""
-    was_training = model.training
+    was_training, of = model.training, batches.predicted(shards)
     model.eval()
     sums: list[np.ndarray] = []  # one number for each row of each batch: the pieces the bootstrap draws from
     counts: list[np.ndarray] = []
@@ -121,17 +121,17 @@ def evaluate(
         impossible += found.impossible
         ways = {way: ways.get(way, 0.0) + nats for way, nats in found.ways.items()}
         if on_progress:
-            on_progress(tokens / len(shards))
+            on_progress(tokens / of)
         if limit is not None and tokens >= limit:
             break
     model.train(was_training)
     nats = math.fsum(np.concatenate(sums))
-    share = tokens / len(shards)
+    share = tokens / of
     bits = nats / math.log(2.0)
     return Measured(
         loss=nats / tokens,
         tokens=tokens,
-        of=len(shards),
+        of=of,
         bits_per_character=bits / (shards.characters * share),
         bits_per_byte=bits / (shards.bytes * share),
         unknown=unknown / tokens,

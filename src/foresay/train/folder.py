@@ -31,6 +31,7 @@ from torch import Tensor
 from foresay import __version__, own
 from foresay import recipe as recipes
 from foresay.data.label_shards import LABELS
+from foresay.data.levels import FILE as LEVELS
 from foresay.data.prepare import SOURCE, TAGS
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import KEPT, WEIGHTS
@@ -41,7 +42,7 @@ from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 TOKENS = ("tokenizer.json", "text.json")
-BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS, ELMO)  # what is there before recipe.yaml is
+BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS, LABELS, LEVELS, ELMO)  # what is there before recipe.yaml is
 # what stands in a run folder beside checkpoints
 WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
@@ -184,7 +185,7 @@ def write_config(
     `code` are the hashes of the users' files that the run keeps.
     """
     own = [*(f"{SOURCE}/{name}" for name in TOKENS), *(f"{ELMO}/{name}" for name in KEPT)]
-    kept = [name for name in (*TOKENS, *own, TAGS, LABELS, MODEL) if (folder / name).exists()]
+    kept = [name for name in (*TOKENS, *own, TAGS, LABELS, LEVELS, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
     config |= {"base": base, "foresay": __version__, "sha256": hashes}

@@ -1,0 +1,202 @@
+"""Pictures one by one, with their labels, from files; every one (rows, columns, channels) of 0 .. 255.
+
+    digits/7/a.png            a folder for each label; pictures that lie in the folder itself have none
+    digits/labels.csv         or a table beside them: file,label
+    x.npy                     uint8 (N, rows, columns) or (N, rows, columns, 3); labels in x.labels.npy or x.labels.txt
+    train-images-idx3-ubyte   MNIST's format, packed or not; labels in train-labels-idx1-ubyte beside it
+
+Grey pictures have one channel and coloured ones three; `colour` makes all alike, `size` scales them. A picture that is
+scaled down is the mean of what it covers.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from foresay.data.compressed import Damaged, packing, unpacked
+from foresay.data.levels import Leveled
+from foresay.errors import UserError
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm", ".pbm")
+ALLOWED = "a folder of pictures, a .npy file of uint8, an idx file as MNIST's, builtin:digits, builtin:shapes, mnist"
+Colour = Literal["auto", "grey", "rgb"]
+Named = tuple[str, np.ndarray, tuple[str, ...]]  # where it is from, the picture, its label
+
+
+@dataclass(frozen=True)
+class ImageText:
+    """Pictures that can be gone through any number of times; those of a file, of a folder, or made in memory."""
+
+    name: str
+    path: Path | None = None
+    made: Sequence[tuple[np.ndarray, str]] | None = None
+    colour: Colour = "auto"
+    size: tuple[int, int] | None = None
+
+    def __iter__(self) -> Iterator[Leveled]:
+        for number, (_, image, label) in enumerate(self.named(), 1):
+            yield number, image, label
+
+    def named(self) -> Iterator[Named]:
+        """Every picture with where it is from."""
+        first: tuple[int, ...] | None = None
+        for where, image, label in self._read():
+            found = self._shaped(where, image)
+            first = found.shape if first is None else first
+            if found.shape != first:
+                rows, columns = found.shape[:2]
+                raise UserError(
+                    f"{where} has {rows} x {columns} pixels of {_colours(found.shape[2])}, others {first[0]} x "
+                    f"{first[1]} of {_colours(first[2])}; make them alike: data.size=[{first[0]}, {first[1]}] "
+                    "data.colour=grey"
+                )
+            yield where, found, label
+
+    def _read(self) -> Iterator[Named]:
+        if self.made is not None:
+            for number, (image, label) in enumerate(self.made, 1):
+                yield f"{self.name} number {number}", image, (label,)
+            return
+        assert self.path is not None
+        if self.path.is_dir():
+            yield from _of_folder(self.path)
+        elif self.path.suffix.lower() in ENDINGS:
+            yield str(self.path), opened_image(self.path), ()
+        else:
+            yield from _of_array(self.path)
+
+    def _shaped(self, where: str, image: np.ndarray) -> np.ndarray:
+        """(rows, columns, channels) of uint8, of the wanted colours and size."""
+        image = image[..., None] if image.ndim == 2 else image
+        if self.size is not None and image.shape[:2] != self.size:
+            image = _scaled(image, self.size)
+        if self.colour == "grey" and image.shape[2] == 3:
+            image = np.rint(image @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)[..., None]  # ITU-R 601
+        if self.colour == "rgb" and image.shape[2] == 1:
+            image = np.repeat(image, 3, 2)
+        if 0 in image.shape:
+            raise UserError(f"{where} has no pixels; leave it out")
+        return image
+
+
+def _of_folder(folder: Path) -> Iterator[Named]:
+    """Every picture of a folder in the order of its name, labelled by the folder it is in or by labels.csv."""
+    table = _labels_of_table(folder)
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and not hidden(path, folder)]
+    if not files:
+        raise UserError(f"{folder} holds no pictures ({', '.join(ENDINGS[:4])} ...); allowed: {ALLOWED}")
+    inside = {path.parent != folder for path in files}
+    if table is None and len(inside) == 2:
+        loose = next(path for path in files if path.parent == folder)
+        raise UserError(f"{loose} has no label, and others lie in folders that name theirs; move it into one")
+    for path in files:
+        place = path.relative_to(folder).as_posix()
+        if table is not None and place not in table:
+            raise UserError(f"{folder / 'labels.csv'} has no line for {place}; add it, or delete the picture")
+        label = (table[place],) if table is not None else (path.relative_to(folder).parts[0],) if True in inside else ()
+        yield str(path), opened_image(path), label
+
+
+def hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+def _labels_of_table(folder: Path) -> dict[str, str] | None:
+    """The label of each file, from labels.csv; None without it."""
+    path = folder / "labels.csv"
+    if not path.is_file():
+        return None
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    if not rows or rows[0] != ["file", "label"] or any(len(row) != 2 or not row[1].strip() for row in rows[1:]):
+        line = next((n for n, row in enumerate(rows[1:], 2) if len(row) != 2 or not row[1].strip()), 1)
+        raise UserError(
+            f"{path}: line {line} is not as needed; allowed: a line file,label and then NAME,LABEL for each"
+        )
+    return {name: label.strip() for name, label in rows[1:]}
+
+
+def opened_image(path: Path) -> np.ndarray:
+    """A picture file as (rows, columns) or (rows, columns, 3); on white where it is transparent."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+                white = Image.new("RGBA", image.size, "white")
+                white.alpha_composite(image.convert("RGBA"))
+                grey = image.mode == "LA"
+                return np.asarray(white.convert("L" if grey else "RGB"))
+            grey = image.mode in ("1", "L", "I", "I;16", "F")
+            return np.asarray(image.convert("L" if grey else "RGB"))
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        raise UserError(f"{path} is no picture that can be read ({error}); mend it, or leave it out") from None
+
+
+def _of_array(path: Path) -> Iterator[Named]:
+    """The pictures of a .npy or an idx file, with their labels."""
+    if path.suffix == ".npy":
+        images, beside = _npy(path), [path.with_suffix(".labels.npy"), path.with_suffix(".labels.txt")]
+    else:
+        images, beside = idx(path), [path.with_name(path.name.replace("images-idx3", "labels-idx1"))]
+    if images.ndim not in (3, 4) or images.dtype != np.uint8 or (images.ndim == 4 and images.shape[3] not in (1, 3)):
+        raise UserError(
+            f"{path} holds {images.dtype} {images.shape}; allowed: uint8 (N, rows, columns) or (N, rows, columns, 3)"
+        )
+    labels = next((_labels(one, len(images)) for one in beside if one != path and one.is_file()), None)
+    for number, image in enumerate(images):
+        yield f"{path} number {number + 1}", np.asarray(image), () if labels is None else (labels[number],)
+
+
+def _labels(path: Path, number: int) -> list[str]:
+    if path.suffix == ".txt":
+        found = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    else:
+        found = [str(label) for label in (_npy(path) if path.suffix == ".npy" else idx(path)).tolist()]
+    if len(found) != number or not all(found):
+        raise UserError(f"{path} has {len(found)} labels, and there are {number} pictures; give one for each")
+    return found
+
+
+def _npy(path: Path) -> np.ndarray:
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, OSError, EOFError) as error:
+        raise UserError(f"{path} is no array that can be read ({error}); write it with numpy.save") from None
+
+
+def idx(path: Path) -> np.ndarray:
+    """An array in MNIST's format: two zero bytes, its kind (8: uint8), how many axes, their lengths, the values."""
+    try:
+        with path.open("rb") as raw:
+            file = unpacked(raw, packing(path))
+            zero, kind, axes = struct.unpack(">HBB", file.read(4))
+            shape = struct.unpack(f">{axes}I", file.read(4 * axes))
+            wanted = math.prod(shape)
+            values = np.frombuffer(file.read(wanted + 1), np.uint8)
+        if zero or kind != 8 or values.size != wanted:
+            raise ValueError(f"{values.size} values for {shape}")
+    except (OSError, Damaged, struct.error, ValueError) as error:
+        raise UserError(f"{path} is no picture, no .npy and no idx file ({error}); allowed: {ALLOWED}") from None
+    return values.reshape(shape)
+
+
+def _scaled(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    from PIL import Image
+
+    shown: Any = Image.fromarray(image[..., 0] if image.shape[2] == 1 else image)
+    smaller = size[0] <= image.shape[0] and size[1] <= image.shape[1]
+    found = np.asarray(shown.resize((size[1], size[0]), Image.Resampling.BOX if smaller else Image.Resampling.BILINEAR))
+    return found[..., None] if found.ndim == 2 else found
+
+
+def _colours(channels: int) -> str:
+    return "grey" if channels == 1 else "three colours"
