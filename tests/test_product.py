@@ -11,6 +11,7 @@ import functools
 import itertools
 import json
 import random
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from foresay import parts, recipe, start
 from foresay.building import build
 from foresay.data.loader import Loader
 from foresay.data.prepare import Prepared, prepare
+from foresay.data.wav import wav_bytes
 from foresay.decode.generate import generate
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
@@ -46,8 +48,13 @@ SMALL_BATCHES = {
     "images": [{"rows": 3}],
 }
 OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for: with `condition`, written for labels
-    "language-model": [{"kind": "labels", "condition": 5}, {"kind": "images"}, {"kind": "images", "condition": 5}],
-    "classifier": [{"kind": "images"}],
+    "language-model": [
+        {"kind": "labels", "condition": 5},
+        {"kind": "images"},
+        {"kind": "images", "condition": 5},
+        {"kind": "sounds", "condition": 5},
+    ],
+    "classifier": [{"kind": "images"}, {"kind": "sounds"}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 ENDINGS = {
@@ -56,8 +63,10 @@ ENDINGS = {
     "tags": ".conll",
     "labels": ".csv",
     "images": ".npy",
+    "sounds": ".zip",
 }  # of the files that hold each kind of data
 TOKENS: dict[str, Any] = {"tags": "blanks", "images": {"kind": "levels", "number": 4}}
+TOKENS["sounds"] = TOKENS["images"]
 STEPS = 2
 
 
@@ -217,6 +226,9 @@ def texts(corpus: Path) -> dict[str, Prepared]:
     draw, found = np.random.default_rng(1), {}
     np.save(corpus.with_suffix(".npy"), draw.integers(0, 256, (180, 2, 3), np.uint8))
     np.save(corpus.with_suffix(".labels.npy"), (np.arange(180) % 3).astype(np.uint8))
+    with zipfile.ZipFile(corpus.with_suffix(".zip"), "w") as file:
+        for number in range(180):
+            file.writestr(f"{number % 3}/{number}.wav", wav_bytes(draw.uniform(-1, 1, 5 + number % 4), 8_000))
     for kind, ending in ENDINGS.items():
         data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
         found[kind] = prepare(data, parts.make("tokens", TOKENS.get(kind, "characters")), 1)

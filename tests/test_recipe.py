@@ -109,10 +109,12 @@ def test_every_shorthand_means_its_long_form(short):
     given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.scheme": "bio", "data.rewrite": "bioes"}
     given |= {"data.several": True, "data.separator": ";", "data.between": "&&", "data.without": ["-"]}
     given |= {"train.best": "f1", "data.colour": "grey", "data.size": [8, 6]}
+    given |= {"data.seconds": 0.5, "data.trim": 30.0, "data.law": "linear"}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
     kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
     kinds |= dict.fromkeys(["data.colour", "data.size"], "images")
+    kinds |= dict.fromkeys([f"data.{one}" for one in ("rate", "seconds", "law", "trim", "label")], "sounds")
     kinds |= dict.fromkeys(["data.several", "data.separator", "data.between", "data.without"], "labels")
     small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()

@@ -70,6 +70,11 @@ SHORTHANDS = {
     "data.blank": "data.read.blank",
     "data.colour": "data.read.colour",
     "data.size": "data.read.size",
+    "data.rate": "data.read.rate",
+    "data.seconds": "data.read.seconds",
+    "data.law": "data.read.law",
+    "data.trim": "data.read.trim",
+    "data.label": "data.read.label",
 }
 
 

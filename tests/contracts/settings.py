@@ -26,6 +26,14 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"size": 7, "kernel": 3, "dilations": [1, 2], "causal": False},
         {"size": 6, "dilations": [3, 1], "block": "residual", "causal": False},
     ],
+    ("encoder", "masked"): [  # two columns, so that a pixel sees the end of the row above
+        {"size": 7, "layers": 2, "first": 3, "columns": 2},
+        {"size": 6, "layers": 3, "kernel": 5, "first": 5, "columns": 3, "dropout": 0.1},
+        {"size": 8, "layers": 2, "first": 3, "columns": 1, "channels": 2},
+        {"size": 7, "layers": 1, "first": 5, "columns": 2},
+        {"size": 7, "layers": 2, "first": 3, "columns": 2, "block": "residual", "dropout": 0.1},
+        {"size": 9, "layers": 1, "first": 5, "columns": 1, "channels": 3, "block": "residual"},
+    ],
     ("encoder", "recurrent"): [
         {"size": 7},
         {"size": 7, "cell": "gru", "layers": 2},

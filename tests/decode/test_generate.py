@@ -19,6 +19,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "window": {"kind": "window", "span": 3, "size": 9},
     "transformer": {"kind": "transformer", "size": 8, "layers": 2, "heads": 2},
     "dilated": {"kind": "dilated", "size": 9, "dilations": [1, 2, 1]},
+    "masked": {"kind": "masked", "size": 9, "layers": 2, "columns": 3},
 }
 PROMPTS = [[5, 6, 7], [], [8, 9, 10, 11, 12, 5], [6]]
 

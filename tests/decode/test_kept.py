@@ -23,6 +23,7 @@ ENCODERS = {
     "lstm": {"kind": "recurrent", "size": 9},
     "transformer": {"kind": "transformer", "size": 16, "heads": 2, "layers": 2, "block": {"activation": "gelu-tanh"}},
     "dilated": {"kind": "dilated", "size": 9, "dilations": [1, 2, 4]},
+    "masked": {"kind": "masked", "size": 9, "layers": 2, "columns": 3},
 }
 
 

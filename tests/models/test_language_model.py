@@ -23,6 +23,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "window": {"kind": "window", "span": 3, "size": 7},
     "transformer": {"kind": "transformer", "size": 8, "layers": 2, "heads": 2},
     "dilated": {"kind": "dilated", "size": 7, "dilations": [1, 2, 1]},
+    "masked": {"kind": "masked", "size": 7, "layers": 2, "columns": 3},
 }
 
 

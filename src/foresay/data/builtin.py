@@ -41,6 +41,7 @@ class KnownSet:
     tags: bool = False  # columns of words and tags
     labels: bool = False
     images: bool = False  # idx files: of train, and of test
+    sounds: bool = False  # recordings: a folder of them, or an archive
     folder: str = ""  # under which it may lie too
 
 
@@ -120,6 +121,14 @@ _KNOWN = (
         source="MNIST of LeCun and Cortes, its four idx files, packed or not",
         images=True,
     ),
+    KnownSet(
+        name="fsdd",
+        about="sounds: 3,000 spoken digits, 0 to 9, of six speakers at 8,000 Hz; the first five of each are the test",
+        files=("recordings",),
+        others=("recordings.tar",),
+        source="Jakobovski/free-spoken-digit-dataset on GitHub, its folder recordings, packed or not",
+        sounds=True,
+    ),
 )
 
 
@@ -175,6 +184,17 @@ def known_images(name: str) -> dict[str, Path] | None:
     return {"train": train, "test": test}
 
 
+def known_sounds(name: str) -> Path | None:
+    """Where the recordings of a known set are; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.sounds:
+        allowed = ", ".join(names_of("sounds") + [known.name for known in _KNOWN if known.sounds])
+        raise UserError(f"{name} holds no sounds; allowed: {allowed}, or recordings: a folder, an archive, a file")
+    return _there(found)[0]
+
+
 def known_pairs(name: str) -> dict[str, list[Path]] | None:
     """The two files of each part of a known set of pairs; None when the name is not known."""
     found = next((known for known in _KNOWN if known.name == name), None)
@@ -215,7 +235,7 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
-    if found.pairs or found.labels or found.tags or found.images:
+    if any(getattr(found, kind) for kind in _KEPT):
         raise _no_text(name)
     return _there(found)
 
@@ -229,7 +249,7 @@ def _there(known: KnownSet) -> list[Path]:
     files = _files(known)
     if files is None:
         folder = Path(root).expanduser() / known.name
-        missing = next(folder / file for file in known.files if not (folder / file).is_file())
+        missing = next(folder / file for file in known.files if not (folder / file).exists())
         raise UserError(f"{missing} is missing; get it from {known.source}")
     return files
 
@@ -241,13 +261,13 @@ def _files(known: KnownSet) -> list[Path] | None:
         for names in (known.others, known.files):
             for ending in ("", *PACKED_NAMES):
                 files = [folder / (file + ending) for file in names]
-                if files and all(file.is_file() for file in files):
+                if files and all(file.exists() for file in files):
                     return files
     return None
 
 
 _KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
-_KEPT |= {"images": ("images", "language-model")}
+_KEPT |= {"images": ("images", "language-model"), "sounds": ("sounds", "language-model")}
 
 
 def _no_text(name: str) -> UserError:

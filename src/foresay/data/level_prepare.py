@@ -20,6 +20,7 @@ from foresay.text.levels import FIRST, Levels
 from foresay.text.tokens import Tokens
 
 FORMAT = 1
+AT_ONCE, ROOM = 64, 2**22  # documents encoded together, and levels of them
 
 
 class LevelWriter(LabelWriter):
@@ -37,7 +38,7 @@ class PreparingLevels(PreparingLabels):
     """A row is a picture or a sound, and its label."""
 
     corpus: LevelRows  # pyright: ignore[reportIncompatibleVariableOverride]
-    noun, needs, at, block = "documents", "documents", "number", 64
+    noun, needs, at, longest = "documents", "documents", "number", 1
 
     def __init__(self, corpus: LevelRows, tokens: Tokens, seed: int, tell: Progress | None, learnt: bool):
         kind = getattr(corpus, "part_name", "images")
@@ -45,7 +46,7 @@ class PreparingLevels(PreparingLabels):
             name = getattr(tokens, "part_name", type(tokens).__name__)
             raise UserError(f"tokens={name} with data.kind={kind}; allowed: tokens.kind=levels, with tokens.number")
         super().__init__(corpus, tokens, seed, tell, learnt)  # pyright: ignore[reportArgumentType]
-        self.form = corpus.form_of(self.found)
+        self.form, self.block = corpus.form_of(self.found), max(min(AT_ONCE, ROOM // self.longest), 1)
 
     def _check(self) -> None:
         if any(UNLABELLED in found for found in self.lines.values()):
@@ -61,6 +62,7 @@ class PreparingLevels(PreparingLabels):
 
     def told(self, part: str, row: Leveled) -> bytes:  # pyright: ignore[reportIncompatibleMethodOverride]
         number, values, labels = row
+        self.longest = max(self.longest, values.size)
         first = self.lines.setdefault(part, {})
         for label in labels or (UNLABELLED,):
             first.setdefault(label, number)
@@ -70,7 +72,8 @@ class PreparingLevels(PreparingLabels):
         return (row[1].reshape(-1),)
 
     def about(self) -> dict[str, Any]:
-        return super().about() | {"form": FORMAT}
+        law = getattr(self.corpus.read, "law", None)  # by which samples become levels
+        return super().about() | {"form": FORMAT, "law": law, "rate": self.form.rate}
 
     def write(self, folder: Path) -> None:
         super().write(folder)

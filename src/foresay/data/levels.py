@@ -92,6 +92,8 @@ class LevelRows(Rows):
     unit = "document"
     serves = ("text", "labels")  # the kinds of tasks that read them
     several, columns = False, None  # as texts with labels have them
+    read: Any  # how files are made alike
+    labelled = True  # False: labels are not looked for
     known: LabelSet | None = None  # the only labels there may be: a trained model's
     form: Form | None = None  # what the documents must be like: a trained model's
 

@@ -1,4 +1,4 @@
-"""Rows that are made here or come with a package, by kind: `builtin:NAME` for data.kind pairs, labels, tags and images.
+"""Rows that are made here or come with a package, by data.kind: `builtin:NAME` for all kinds but text.
 
 Each name stands for a function of the seed that gives train, valid and test.
 """
@@ -22,10 +22,11 @@ from foresay.data.proteins import proteins
 from foresay.data.questions import questions
 from foresay.data.shapes import shapes
 from foresay.data.signatures import signatures
+from foresay.data.tones import tones
 from foresay.errors import UserError, nearest
 
 PREFIX = "builtin:"
-Kind = Literal["pairs", "labels", "tags", "images"]
+Kind = Literal["pairs", "labels", "tags", "images", "sounds"]
 Made = dict[str, tuple[Callable[[int], dict[str, Any]], str]]
 
 MADE: dict[Kind, Made] = {
@@ -59,6 +60,9 @@ MADE: dict[Kind, Made] = {
     "images": {
         "digits": (digits, "images: 1,797 handwritten digits of 8 x 8 pixels in 17 greys; of scikit-learn"),
         "shapes": (shapes, "images: circles, squares, triangles and crosses in colour, 12 x 12; made by the seed"),
+    },
+    "sounds": {
+        "tones": (tones, "sounds: sines, squares, slides, plucks and noise, 0.25 s at 4,000 Hz; made by the seed"),
     },
 }
 
