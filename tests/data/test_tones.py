@@ -36,6 +36,7 @@ def test_sets_are_balanced_and_seeded():
     assert {name: len(own) for name, own in made.items()} == COUNTS
     for samples, kind in made["valid"]:
         assert samples.shape == (SAMPLES,) and samples.dtype == np.float32 and 0.15 < np.abs(samples).max() < 0.9
+        assert np.abs(samples[-50:]).max() <= 0.5 * 0.9 and samples[-1] == 0
         if kind in ("sine", "square", "pluck"):
             assert LOW - 8 < pitch_of(samples) < HIGH + 8
     counts = [sum(kind == one for _, kind in made["train"]) for one in KINDS]

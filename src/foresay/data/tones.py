@@ -5,7 +5,7 @@ square   a sign(sin(p))            rising    p' from low to high
 pluck    a exp(-t / 0.05 s) sin(p)           noise     a u, u uniform in -1 .. 1
 
 f is drawn from 100 to 800 Hz, its logarithm evenly; the ends of a slide are an octave and a half apart. a is drawn from
-0.2 to 0.9.
+0.2 to 0.9. The last 25 ms fade to silence evenly, so that an end can be heard coming.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ RATE, SAMPLES = 4_000, 1_000
 COUNTS = {"train": 1_200, "valid": 120, "test": 120}
 KINDS = ("falling", "noise", "pluck", "rising", "sine", "square")
 LOW, HIGH, SLIDE = 100.0, 800.0, 2.0**1.5
+FADE = 100  # samples
 DECAY = 0.05  # seconds in which a plucked sound falls to 1 / e
 
 
@@ -32,6 +33,7 @@ def _drawn(draw: np.random.Generator) -> tuple[np.ndarray, str]:
     kind, loudness = KINDS[draw.integers(len(KINDS))], draw.uniform(0.2, 0.9)
     pitch = float(np.exp(draw.uniform(np.log(LOW), np.log(HIGH))))
     shape = draw.uniform(-1, 1, SAMPLES) if kind == "noise" else wave(kind, pitch)
+    shape[-FADE:] *= 1 - np.arange(1, FADE + 1) / FADE
     return (loudness * shape).astype(np.float32), kind
 
 
