@@ -21,10 +21,10 @@ SETTINGS = {
 }
 
 
-def built(**settings) -> Transformer:
+def built(width: int = D, **settings) -> Transformer:
     torch.manual_seed(1)
     encoder = Transformer(size=H, layers=2, heads=4, **settings)
-    encoder.build(D)
+    encoder.build(width)
     with torch.no_grad():
         for parameter in encoder.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
@@ -61,7 +61,7 @@ def test_steps_equal_one_pass(name, threads, taken, monkeypatch):
 
 def test_rows_that_share_their_past(taken):
     """Picked rows read slots of others, and a row's numbers do not depend on its company."""
-    encoder, x = built(positions="rotary"), torch.randn(B, 6, D)
+    encoder, x = built(H, positions="rotary"), torch.randn(B, 6, H)  # no product before the blocks: torch's may
     with torch.inference_mode():
         _, state = encoder(x[:, :3], None, encoder.begin(B, capacity=8))
         alone = reordered(state, torch.tensor([2]))
