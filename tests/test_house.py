@@ -45,6 +45,7 @@ ORDER += [
     "represent",
     "run",
     "media",
+    "samples",
     "loading",
     "building",
     "checks",

@@ -86,10 +86,10 @@ def build(
 def _check_positions(model: Any, form: Form) -> None:
     """Refuses pictures with more levels than there are positions, which is not known before they are read."""
     longest = getattr(getattr(model, "encoder", None), "longest", None)
-    if longest is not None and form.size > longest:
+    if longest is not None and form.size >= longest:  # <start> takes one
         raise UserError(
-            f"encoder.positions=learnt ends at {longest}, and {form.told()} have {form.size:,} levels; set "
-            f"encoder.positions=sinusoidal or encoder.positions.longest={form.size}"
+            f"encoder.positions=learnt ends at {longest}, and {form.told()} have {form.size:,} levels and a start; set "
+            f"encoder.positions=sinusoidal or encoder.positions.longest={form.size + 1}"
         )
 
 

@@ -3,7 +3,7 @@
 run = foresay.load("runs/digits")
 run.draw(16, label="7", seed=2)           # arrays: (rows, columns, channels) of 0 .. 255, or samples of -1 .. 1
 run.draw(4, begun="half.png", keep=4)     # goes on from the first four rows
-run.nats(["a.png"])                       # -log P of each
+run.nats(["a.png"])                       # -log P of each; with label="7" of a seven
 run.predict(["a.png"])                    # argmax_n P(picture | n) P(n), where it was trained for labels
 
 P(n) is the share of label n in the training documents.
@@ -66,12 +66,25 @@ class Showing(Run):
             if isinstance(one, np.ndarray):
                 yield f"array {number}", self._data.admitted(one, f"array {number}", self.form)
                 continue
-            for where, found, _ in self._data.opened("the argument", str(one)).named():
+            if not Path(one).expanduser().exists():
+                raise UserError(f"{one} is no file and no folder; give {self.form.noun}s: files, or folders of them")
+            own = self._data.another(str(one), self._data.read, None, self.form)
+            own.labelled = False  # what they are of is not asked
+            for where, found, _ in own.opened("the argument", str(one)).named():
                 yield where, self._data.admitted(found, where, self.form)
 
     def ids(self, document: np.ndarray) -> list[int]:
         """The ids of a picture or a sound."""
         return (FIRST + self._data.levels(document, self.levels).reshape(-1)).tolist()
+
+    def of_no_text(self, *_: Any, **__: Any) -> Any:
+        """What `generate`, `search`, `step`, `correct` and `score` of texts are here: a UserError."""
+        ways = ["predict"] if self._labelled else []
+        ways = ways if self.model.reads == "labels" else ["draw", "score", *ways]
+        used = " or ".join([", ".join(ways[:-1]), ways[-1]] if ways[1:] else ways)
+        raise UserError(f"{self.folder} is of {self.form.told()} and knows no texts; use foresay {used}")
+
+    generate = search = step = correct = score = perplexity = of_no_text
 
     def _corpus(self, data: Any, split: str, read: Any) -> LevelRows:
         known = getattr(self.model, "labels", None) if self._labelled else None
@@ -137,10 +150,13 @@ class MediaRun(Showing):
 
     @torch.inference_mode()
     def nats(self, documents: Document | Sequence[Document], label: str | None = None) -> list[float]:
-        """-log P of each picture or sound, of a label where the run was trained for labels."""
+        """-log P of each picture or sound; where the run was trained for labels of a label, or -log sum_n P(., n)."""
         self._must_be_sequence()
         self.model.eval()
-        return [nats for _, nats in self._scored([ids for _, ids in self._rows(documents)], self.number_of(label))]
+        rows = [ids for _, ids in self._rows(documents)]
+        if self.labels and label is None:
+            return (-np.logaddexp.reduce(self._joint(rows), 1)).tolist()
+        return [nats for _, nats in self._scored(rows, self.number_of(label))]
 
     @torch.inference_mode()
     def predict(self, documents: Document | Sequence[Document]) -> list[Prediction]:
@@ -148,13 +164,17 @@ class MediaRun(Showing):
         if not self._labelled:
             raise UserError(f"{self.folder} knows no labels; train a language model with condition=32, or a classifier")
         self.model.eval()
-        names, counts = self.model.labels.names, np.array(self.model.labels.counts, dtype=float)
-        rows = [ids for _, ids in self._rows(documents)]
-        prior = np.log(np.maximum(counts, 1e-9) / counts.sum())
-        joint = np.array([[-n for _, n in self._scored(rows, number)] for number in range(len(names))]).T + prior
-        shares = np.exp(joint - np.logaddexp.reduce(joint, 1, keepdims=True)) if rows else []
-        named = [dict(zip(names, map(float, row), strict=True)) for row in shares]
+        joint = self._joint([ids for _, ids in self._rows(documents)])
+        shares = np.exp(joint - np.logaddexp.reduce(joint, 1, keepdims=True))
+        named = [dict(zip(self.labels, map(float, row), strict=True)) for row in shares]
         return [(max(each, key=each.__getitem__), each) for each in named]
+
+    def _joint(self, rows: list[list[int]]) -> np.ndarray:
+        """log P(row, n) = log P(row | n) + log P(n) of rows of ids, (B, labels)."""
+        counts = np.array(self.model.labels.counts, dtype=float)
+        prior = np.log(np.maximum(counts, 1e-9) / counts.sum())
+        given = [[-nats for _, nats in self._scored(rows, number)] for number in range(len(counts))]
+        return np.array(given).reshape(len(counts), len(rows)).T + prior
 
     def _rows(self, documents: Document | Sequence[Document]) -> list[tuple[str, list[int]]]:
         return [(where, self.ids(found)) for where, found in self.documents(documents)]
@@ -162,6 +182,11 @@ class MediaRun(Showing):
     def _scored(self, rows: list[list[int]], label: int | None) -> Iterator[tuple[int, float]]:
         """-log P of rows of ids, with their numbers; a sound's end counts too."""
         ending = [] if self.form.size else [STOP]
+        if not self.model.causal or self.context is not None:  # in windows, as texts are
+            for number, row in enumerate(rows):
+                ids = torch.tensor([[*row, *ending]], device=self.model.device)
+                yield number, 0.0 - math.fsum(self._log_probs(ids, label))
+            return
         for first in range(0, len(rows), AT_ONCE):
             some = [[*row, *ending] for row in rows[first : first + AT_ONCE]]
             given = None if label is None else torch.full((len(some),), label, device=self.model.device)

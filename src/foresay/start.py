@@ -33,11 +33,14 @@ from foresay.embed.elmo import elmos
 from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
 from foresay.loading import load, pick_device
+from foresay.media import MediaRun
 from foresay.models.classifier import Classifier
+from foresay.models.language_model import LanguageModel
 from foresay.models.task import Fitting, Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
 from foresay.run import Run
+from foresay.samples import write_samples
 from foresay.train import folder as folders
 from foresay.train.best import check_best
 from foresay.train.board import Board, check_tensorboard
@@ -346,6 +349,8 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     }
     _warn(results, watch, recipe.train.optimizer.schedule.warmup)
     write_results(folder, results)
+    if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
+        write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()))
     write_card(folder, recipe, results)
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)

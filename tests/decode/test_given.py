@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from foresay import parts
-from foresay.decode.given import Given, alone
+from foresay.decode.given import Endless, Given, alone
 from foresay.text.tokens import PAD, STOP
-from tests.decode.models import random_table
+from tests.decode.models import neural, random_table
 
 SOURCES = torch.tensor([[5, 6, 7, STOP], [8, STOP, PAD, PAD], [6, 6, STOP, PAD]])
 WROTE = torch.tensor([[5, 8], [7, 7], [6, 5]])
@@ -65,3 +65,18 @@ def test_rows_that_change_places_keep_their_source(model):
 def test_a_model_without_sources_is_alone_as_it_is():
     table = random_table(1)
     assert alone(table, 2) is table
+
+
+def test_without_an_end() -> None:
+    """<stop> cannot come, whatever it is worth; everything else stays as it is."""
+    own = neural({"kind": "recurrent", "size": 7})
+    endless, ids = Endless(own), torch.tensor([[5], [7]])
+    log_probs = own.step(ids, own.begin(2))[0]
+    found, state = endless.step(ids, endless.begin(2))
+    assert found[:, STOP].tolist() == [-torch.inf] * 2
+    others = [place for place in range(own.vocabulary) if place != STOP]
+    assert torch.equal(found[:, others], log_probs[:, others])
+    turned = endless.reorder(state, torch.tensor([1, 1]))
+    one, other = endless.step(ids[:1].expand(2, 1), turned)[0]
+    assert torch.equal(one, other) and one[STOP] == -torch.inf
+    assert isinstance(endless.alone(1), Endless)

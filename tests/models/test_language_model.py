@@ -11,6 +11,7 @@ import torch
 
 from foresay import parts, recipe
 from foresay.data.batch import Batch
+from foresay.data.label_shards import LabelSet
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError
 from foresay.models.language_model import LanguageModel
@@ -237,3 +238,83 @@ def test_trace_reads_the_start_mark_and_the_ids():
         torch.testing.assert_close(found["encoder.1.1.h"][0, t], state["1"]["1"]["h"][0])
         torch.testing.assert_close(found["encoder.0.0.c"][0, t], state["0"]["0"]["c"][0])
     assert (found["encoder.0.0.f"][1, 3:] == 0).all()
+
+
+def for_labels(encoder: Any, names: tuple[str, ...] = ("a", "b", "c")) -> LanguageModel:
+    """A model that writes for labels."""
+    torch.manual_seed(1)
+    model = LanguageModel({"kind": "lookup", "size": 5}, encoder, condition=4)  # pyright: ignore[reportArgumentType]
+    model.learn_labels(LabelSet(names, False, (1,) * len(names)))
+    model.build(V)
+    return model.double().eval()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
+def test_for_a_label_all_ways_agree(encoder: Any) -> None:
+    """Trained, scored at once or in two pieces, and step by step; another label, other numbers."""
+    model, ids, given = for_labels(encoder), text(), torch.tensor([0, 2, 1])
+    scored = model.score(ids, condition=given)[0]
+    first, state = model.score(ids[:, :2], condition=given)
+    assert torch.allclose(torch.cat([first, model.score(ids[:, 2:], state=state)[0]], 1), scored)
+    before = torch.cat([torch.full((3, 1), START), ids[:, :-1]], 1)
+    measured = model.measure(Batch(ids=before, targets=ids, given=given))[0]
+    assert torch.allclose(measured, scored)
+    assert float(model.loss(Batch(ids=before, targets=ids, given=given))[0]) == pytest.approx(-float(scored.mean()))
+    each = given[:, None].expand(-1, 6)  # a label for each step, as texts that follow one another in a row have
+    assert torch.allclose(model.measure(Batch(ids=before, targets=ids, given=each))[0], scored)
+    state, found = model.begin(3, given), []
+    log_probs, state = model.step(ids[:, :0], state)
+    for column in range(6):
+        found.append(log_probs.gather(1, ids[:, column : column + 1]))
+        log_probs, state = model.step(ids[:, column : column + 1], state)
+    assert torch.allclose(torch.cat(found, 1), scored)
+    other = model.score(ids, condition=torch.tensor([1, 2, 0]))[0]
+    assert torch.allclose(other[1], scored[1]) and ((other - scored).abs().amax(1)[[0, 2]] > 1e-3).all()
+    turned = model.reorder(model.begin(3, given), torch.tensor([2, 0]))
+    assert torch.allclose(model.step(ids[:2], turned)[0], model.step(ids[:2], model.begin(2, given[[2, 0]]))[0])
+
+
+def test_a_label_by_hand() -> None:
+    """Before an encoder that takes no condition, x_t = embedding(w) + U C_n."""
+    model, ids = for_labels({"kind": "window", "span": 3, "size": 7}), text(1)
+    assert not model.encoder.takes_condition
+    x = model.embedding(Batch(ids=torch.cat([torch.full((1, 1), START), ids[:, :-1]], 1)))
+    laid = model.laid.weight @ model.table.weight[2]
+    features = model.encoder(x + laid)[0]
+    expected = model.output.log_probs(features).gather(2, ids[..., None])[..., 0]
+    assert torch.allclose(model.score(ids, condition=torch.tensor([2]))[0], expected)
+
+
+def test_an_encoder_that_takes_a_condition_gets_it() -> None:
+    model, ids = for_labels(ENCODERS["dilated"]), text(1)
+    assert model.encoder.takes_condition and model.encoder.condition_width == 4 and not hasattr(model, "laid")
+    x = model.embedding(Batch(ids=torch.cat([torch.full((1, 1), START), ids[:, :-1]], 1)))
+    features = model.encoder(x, condition=model.table.weight[None, 1])[0]
+    expected = model.output.log_probs(features).gather(2, ids[..., None])[..., 0]
+    assert torch.allclose(model.score(ids, condition=torch.tensor([1]))[0], expected)
+
+
+def test_labels_that_cannot_be_written_for() -> None:
+    model, _ = for_labels(LSTM), build()
+    with pytest.raises(UserError, match="this model writes for a label; give one: allowed: a, b, c"):
+        model.score(text())
+    with pytest.raises(UserError, match="condition=4 writes for one label of some, and the data have no labels, or"):
+        for_labels(LSTM, names=("",))
+    with pytest.raises(UserError, match="and a text has several labels; leave it out"):
+        model.learn_labels(LabelSet(("a", "b"), True, (1, 1)))
+
+
+def test_every_label_learns() -> None:
+    """Texts that differ by their label alone are told apart after a few steps."""
+    model = for_labels(LSTM).train()
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10], [11, 12, 5]])
+    batch = Batch(ids=torch.cat([torch.full((3, 1), START), ids[:, :-1]], 1), targets=ids, given=torch.arange(3))
+    optimizer = torch.optim.Adam(model.parameters(), 0.05)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model.loss(batch)[0].backward()
+        optimizer.step()
+    own = model.eval().score(ids, condition=torch.arange(3))[0].sum(1)
+    others = model.score(ids, condition=torch.tensor([1, 2, 0]))[0].sum(1)
+    assert (own > -0.5).all() and (others < -3).all()

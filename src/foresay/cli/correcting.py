@@ -160,7 +160,7 @@ def _corrector(
     from foresay.decode.correct.scorer import Scorer
 
     for one in runs:
-        if one.model.conditional:
+        if one.model.conditional or hasattr(one, "of_no_text"):
             one.correct([])  # says why not
     from foresay.decode.correct.usual import default_noise
 

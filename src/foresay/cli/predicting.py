@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
+from foresay.cli.documents import predict_documents, refuse_options
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 def predict(
     run: RunArgument,
     texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
+        list[str],
+        typer.Argument(
+            metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe; pictures or sounds, or folders."
+        ),
     ],
     blanks: Annotated[
         bool, typer.Option("--blanks", help="Of tags: words stand between blanks, cut nowhere else.")
@@ -49,6 +53,10 @@ def predict(
             f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
             "such as foresay train pos"
         )
+    if hasattr(loaded, "form"):
+        refuse_options(loaded, {"blanks": blanks, "column": column, "format": form, "encoding": encoding})
+        predict_documents(loaded, texts, as_json=as_json)
+        return
     if blanks and labels:
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
     if form is not None and not column:

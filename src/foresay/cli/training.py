@@ -51,9 +51,15 @@ def train(
     folder = shlex.quote(str(run.folder))
     use = f"{'generate' if run.model.causal else 'eval'} {folder}{trust_for(run.folder)}"
     use += " SOURCE" if run.model.conditional else ""
-    if not run.model.sequence:
+    if hasattr(run, "draw"):
+        use = f"draw {folder}{trust_for(run.folder)}"
+    elif not run.model.sequence:
         predicts = run.model.reads in ("tags", "labels")
-        use = f"predict {folder} TEXT{trust_for(run.folder)}" if predicts else f"words {folder} near WORD"
+        use = (
+            f"predict {folder} {'FILE' if hasattr(run, 'form') else 'TEXT'}{trust_for(run.folder)}"
+            if predicts
+            else f"words {folder} near WORD"
+        )
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
 
 

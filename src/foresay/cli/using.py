@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,7 @@ from foresay.cli.app import (
     show_json,
     told,
 )
+from foresay.cli.documents import refuse_options, score_documents
 from foresay.cli.lines import placed_lines
 from foresay.errors import UserError
 
@@ -179,19 +181,36 @@ def show_measured(measured: Measured) -> None:
     if measured.unknown:
         lines["perplexity of known"] = f"{about['perplexity_of_known']:.3f}"
     lines["tokens"] = f"{measured.tokens:,}, of them unknown {100 * measured.unknown:.2f} %"
+    lines = lines_of_media(measured) if measured.noun else lines
     if measured.impossible:
         lines["impossible"] = f"{measured.impossible:,} tokens have probability 0; a smoothing gives them some"
     wide = max(map(len, lines))
     show("\n".join(f"{name:<{wide}}  {value}" for name, value in lines.items()))
 
 
+def lines_of_media(measured: Measured) -> dict[str, str]:
+    """What there is to say of a model of pictures or of sounds."""
+    bits, loss = measured.bits_per_character, measured.loss
+    low, high = (bits * edge / loss if 0 < loss < math.inf else edge for edge in measured.interval)
+    return {
+        f"{measured.named}nats per {measured.noun}": f"{measured.nats_each:.3f}",
+        f"{measured.named}bits per {measured.dimension}": f"{bits:.4f}  (95 % interval {low:.4f} – {high:.4f})",
+        "loss": f"{loss:.4f} nats per level",
+        f"{measured.noun}s": f"{measured.documents:,}, {measured.tokens:,} levels",
+    }
+
+
 @app.command()
 def score(
     run: RunArgument,
     texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe.")
+        list[str],
+        typer.Argument(
+            metavar="TEXT|FILE|-...", help="Text, a file of lines, or - for a pipe; pictures or sounds, or folders."
+        ),
     ],
     tokens: Annotated[bool, typer.Option("--tokens", help="Each token's share too.")] = False,
+    label: Annotated[str | None, typer.Option(help="What they are given, of runs that write for labels.")] = None,
     encoding: Encoding = None,
     as_json: Json = False,
     device: Device = None,
@@ -200,14 +219,21 @@ def score(
     """-log P (nats) of each sentence, one a line, and of each token with --tokens; of pairs, SOURCE tab TARGET."""
     from foresay.study.visible import visible_text
 
-    loaded = load_run(run, device, trust)
+    loaded: Any = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
         say(PSEUDO)
+    if hasattr(loaded, "nats"):
+        refuse_options(loaded, {"tokens": tokens, "encoding": encoding})
+        score_documents(loaded, texts, label, as_json=as_json)
+        return
     line, empty = None, "''"
+    given = {} if label is None and not loaded.labels else {"label": label}
+    if given and loaded.model.conditional:
+        raise UserError(f"--label {label}, and {run} writes from a source; leave it out")
     for place, line in placed_lines(texts, encoding=encoding or "utf-8"):
         pair = sides(line, place) if loaded.model.conditional else None
         with told():
-            scored = loaded.score(pair or line)[0]  # pyright: ignore[reportArgumentType]
+            scored = loaded.score(pair or line, **given)[0]
         if as_json:
             show_json(({"source": pair[0]} if pair else {}) | scored.as_dict(), compact=True)
             continue

@@ -58,6 +58,7 @@ def generate(
     ] = "",
     length: Annotated[int | None, typer.Option(help="The most tokens to write; by default 200, or by source.")] = None,
     number: Annotated[int, typer.Option(help="How many texts; of a beam, the best ones.")] = 1,
+    label: Annotated[str | None, typer.Option(help="What the text is to be of, of runs that write for labels.")] = None,
     temperature: Temperature = None,
     top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
     top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
@@ -85,7 +86,8 @@ def generate(
     filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical, "repetition": repetition}
     if tree is not None:
         check_picture(tree, force)
-    loaded = load_run(run, device, trust)
+    loaded: Any = load_run(run, device, trust)
+    for_label = _for_label(loaded, label)
     plain = loaded.model.conditional and temperature is None and filters == PLAIN
     usual = plain and beam is None
     beam, beside = (5, "beam search, as sources get") if usual else (beam or 0, f"--beam {beam}")
@@ -101,14 +103,23 @@ def generate(
         way += ["give a temperature"] if plain else []  # without which a source gets a beam again
         refuse({**drawn, "stop": stop}, beside, f"sampling: {' and '.join(way)}")
         search = beam_of(beam, number, temperature, how)
-        limits = {"length": length, "least": least, "banned": ban or [], "required": require or []}
-        limits |= {"length": LENGTH} if length is None and not loaded.model.conditional else {}
+        most = LENGTH if length is None and not loaded.model.conditional else length
+        limits = {"length": most, "least": least, "banned": ban or [], "required": require or [], **for_label}
         search_and_show(loaded, texts, search, limits, fused(fuse or [], device, trust), tree, as_json=as_json)
         return
     refuse(given, "no --beam", "beam search: give --beam 5")
-    if temperature == 0:
-        refuse(drawn, "--temperature 0", "sampling: give a temperature above 0")
-    sample_and_show(loaded, texts, (temperature, filters), length, number, seed, stop or [], as_json=as_json)
+    refuse(drawn if temperature == 0 else {}, "--temperature 0", "sampling: give a temperature above 0")
+    more = for_label | {"number": number, "seed": 1 if seed is None else seed, "stop": stop or []}
+    sample_and_show(loaded, texts, (temperature, filters), length, more, as_json=as_json)
+
+
+def _for_label(run: Any, label: str | None) -> dict[str, str]:
+    """The label as Python takes it; a run that writes no texts, or none for labels, is refused."""
+    if label is not None and run.model.conditional:
+        raise UserError(f"--label {label}, and {run.folder} writes from a source; leave it out")
+    if hasattr(run, "of_no_text"):
+        run.of_no_text()
+    return {} if label is None else {"label": label}
 
 
 def beam_of(width: int, best: int, temperature: float, how: dict[str, Any]) -> Search:
@@ -126,9 +137,7 @@ def sample_and_show(
     texts: list[str],
     how: tuple[float, dict[str, Any]],
     length: int | None,
-    number: int,
-    seed: int | None,
-    stop: list[str],
+    more: dict[str, Any],
     *,
     as_json: bool,
 ) -> None:
@@ -138,13 +147,13 @@ def sample_and_show(
     if temperature < 0:
         raise UserError(f"--temperature {temperature}; allowed: 0 (greedy) or more")
     decoder = Greedy() if temperature == 0 else Sample(temperature, **filters)
-    more = {"number": number, "decoder": decoder, "seed": 1 if seed is None else seed, "stop": stop}
+    more = {**more, "decoder": decoder}
     if run.model.conditional:
         with told():
             written = run.generate(texts, length=length, **more)  # pyright: ignore[reportArgumentType]
     else:
         written = run.generate(texts[0], length=LENGTH if length is None else length, **more)
-    each = [text for text in texts for _ in range(number)]
+    each = [text for text in texts for _ in range(more["number"])]
     if as_json:
         show_json([{"prompt": text, "text": one} for text, one in zip(each, written, strict=True)])
         return

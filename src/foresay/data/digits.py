@@ -17,7 +17,7 @@ def digits(seed: int) -> dict[str, list[tuple[np.ndarray, str]]]:
     """Train, valid and test of a seed: pictures of 0 .. 255 and which digit it is."""
     library = need("sklearn.datasets", "images", "builtin:digits")
     found = library.load_digits()
-    images = (found.images * (255 / DARKEST)).astype(np.uint8)
+    images = np.rint(found.images * (255 / DARKEST)).astype(np.uint8)
     rows = [(image, str(label)) for image, label in zip(images, found.target, strict=True)]
     order = np.random.default_rng([seed, 88]).permutation(len(rows)).tolist()
     mixed = [rows[place] for place in order]

@@ -27,6 +27,7 @@ from foresay.errors import UserError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm", ".pbm")
 ALLOWED = "a folder of pictures, a .npy file of uint8, an idx file as MNIST's, builtin:digits, builtin:shapes, mnist"
+DEEP = 2**16 - 1  # white of sixteen bits
 Colour = Literal["auto", "grey", "rgb"]
 Named = tuple[str, np.ndarray, tuple[str, ...]]  # where it is from, the picture, its label
 
@@ -40,6 +41,7 @@ class ImageText:
     made: Sequence[tuple[np.ndarray, str]] | None = None
     colour: Colour = "auto"
     size: tuple[int, int] | None = None
+    labelled: bool = True  # False: labels are not looked for
 
     def __iter__(self) -> Iterator[Leveled]:
         for number, (_, image, label) in enumerate(self.named(), 1):
@@ -67,7 +69,7 @@ class ImageText:
             return
         assert self.path is not None
         if self.path.is_dir():
-            yield from _of_folder(self.path)
+            yield from _of_folder(self.path, self.labelled)
         elif self.path.suffix.lower() in ENDINGS:
             yield str(self.path), opened_image(self.path), ()
         else:
@@ -87,13 +89,13 @@ class ImageText:
         return image
 
 
-def _of_folder(folder: Path) -> Iterator[Named]:
+def _of_folder(folder: Path, labelled: bool) -> Iterator[Named]:
     """Every picture of a folder in the order of its name, labelled by the folder it is in or by labels.csv."""
-    table = _labels_of_table(folder)
+    table = _labels_of_table(folder) if labelled else None
     files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and not hidden(path, folder)]
     if not files:
         raise UserError(f"{folder} holds no pictures ({', '.join(ENDINGS[:4])} ...); allowed: {ALLOWED}")
-    inside = {path.parent != folder for path in files}
+    inside = {labelled and path.parent != folder for path in files}
     if table is None and len(inside) == 2:
         loose = next(path for path in files if path.parent == folder)
         raise UserError(f"{loose} has no label, and others lie in folders that name theirs; move it into one")
@@ -114,8 +116,11 @@ def _labels_of_table(folder: Path) -> dict[str, str] | None:
     path = folder / "labels.csv"
     if not path.is_file():
         return None
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02X}; save it as UTF-8") from None
     if not rows or rows[0] != ["file", "label"] or any(len(row) != 2 or not row[1].strip() for row in rows[1:]):
         line = next((n for n, row in enumerate(rows[1:], 2) if len(row) != 2 or not row[1].strip()), 1)
         raise UserError(
@@ -125,19 +130,25 @@ def _labels_of_table(folder: Path) -> dict[str, str] | None:
 
 
 def opened_image(path: Path) -> np.ndarray:
-    """A picture file as (rows, columns) or (rows, columns, 3); on white where it is transparent."""
-    from PIL import Image, UnidentifiedImageError
+    """A picture file as (rows, columns) or (rows, columns, 3); on white where it is transparent, and upright."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
-        with Image.open(path) as image:
+        with Image.open(path) as file:
+            image = ImageOps.exif_transpose(file)
+            if image.mode == "F":
+                raise ValueError("numbers of 32 bits with a point, not 0 to 255")
+            if image.mode.startswith("I"):  # greys of sixteen bits
+                return np.rint(np.clip(np.asarray(image).astype(float), 0, DEEP) * (255 / DEEP)).astype(np.uint8)
             if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
                 white = Image.new("RGBA", image.size, "white")
                 white.alpha_composite(image.convert("RGBA"))
                 grey = image.mode == "LA"
                 return np.asarray(white.convert("L" if grey else "RGB"))
-            grey = image.mode in ("1", "L", "I", "I;16", "F")
-            return np.asarray(image.convert("L" if grey else "RGB"))
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+            return np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
+    except UnidentifiedImageError:
+        raise UserError(f"{path} is no picture by its contents; mend it, or leave it out") from None
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise UserError(f"{path} is no picture that can be read ({error}); mend it, or leave it out") from None
 
 

@@ -65,7 +65,8 @@ class Images(LevelRows):
 
     def _text(self, name: str, path: Path | None = None, made: Any = None) -> ImageText:
         size = None if self.read.size is None else (self.read.size[0], self.read.size[1])
-        return ImageText(name, path, made, self.read.colour, size)
+        colour = self.read.colour if self.form is None else "rgb" if self.form.channels == 3 else "grey"
+        return ImageText(name, path, made, colour, size, self.labelled)
 
     def levels(self, values: np.ndarray, number: int) -> np.ndarray:
         return values.astype(np.int64) * number // 256
@@ -73,8 +74,11 @@ class Images(LevelRows):
     def admitted(self, values: np.ndarray, where: str, form: Form) -> np.ndarray:
         given = values[..., None] if values.ndim == 2 else values
         if given.dtype != np.uint8 or given.shape != (form.rows, form.columns, form.channels):
+            found = f"is {given.dtype} {given.shape}"
+            if given.dtype == np.uint8 and given.ndim == 3 and given.shape[2] == form.channels:
+                found = f"has {given.shape[0]} x {given.shape[1]} pixels"
             raise UserError(
-                f"{where} is {given.dtype} {given.shape}, and the run was trained on {form.told()}; make it uint8 "
+                f"{where} {found}, and the run was trained on {form.told()}; make it uint8 "
                 f"{(form.rows, form.columns, form.channels)}"
             )
         return given

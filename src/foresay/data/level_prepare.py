@@ -49,7 +49,13 @@ class PreparingLevels(PreparingLabels):
         self.form, self.block = corpus.form_of(self.found), max(min(AT_ONCE, ROOM // self.longest), 1)
 
     def _check(self) -> None:
-        if any(UNLABELLED in found for found in self.lines.values()):
+        bare = next((part for part, found in self.lines.items() if UNLABELLED in found), None)
+        if bare is not None and self.corpus.known is not None:
+            raise UserError(
+                f"{self.found[bare].name}: number {self.lines[bare][UNLABELLED]} has no label, and the run tells "
+                f"{len(self.names)} apart; give each one: a folder for each label, or labels.csv"
+            )
+        if bare is not None:
             self.names, self.numbers = [UNLABELLED], dict.fromkeys([UNLABELLED, *self.names], 0)
             return
         if len(self.names) > 1:

@@ -1,9 +1,10 @@
 """One corpus, many models: the same tokens and split for each, one table, one plot.
 
 Each model is trained in turn into `OUT/NAME`. The time, when one is given, is shared out equally, so that the table
-answers: what do I get for the same minutes? Models of a text are ranked by bits per byte, of labels by accuracy, of
-tags by the F1 of their spans or, where they write none, by accuracy: on the validation part. How far each is behind the
-best is told with an interval of the difference, piece by piece on the same text (paired.py).
+answers: what do I get for the same minutes? Models of a text are ranked by bits per byte, of pictures and sounds by
+bits per dimension and per sample, of labels by accuracy, of tags by the F1 of their spans or, where they write none, by
+accuracy: on the validation part. How far each is behind the best is told with an interval of the difference, piece by
+piece on the same text (paired.py).
 """
 
 from __future__ import annotations
@@ -27,8 +28,21 @@ from foresay.train.folder import next_free
 from foresay.train.progress import Metrics, Watch, watch_for, without_nan
 from foresay.train.report import draw_curves, read_results
 
-BY = {"bits_per_byte": "bits per byte", "f1": "F1 of spans", "accuracy": "accuracy"}  # the first there is ranks
-MEASURED = ("bits_per_byte", "bits_per_character", "perplexity", "perplexity_interval", "loss")
+LEAST = {
+    "bits_per_byte": "bits per byte",
+    "bits_per_dimension": "bits per dimension",
+    "bits_per_sample": "bits per sample",
+}
+BY = {**LEAST, "f1": "F1 of spans", "accuracy": "accuracy"}  # the first there is ranks
+MEASURED = (
+    *LEAST,
+    "nats_per_image",
+    "nats_per_sound",
+    "bits_per_character",
+    "perplexity",
+    "perplexity_interval",
+    "loss",
+)
 MEASURED += ("accuracy", "accuracy_interval", "macro_f1", "macro_f1_interval")
 
 
@@ -75,7 +89,7 @@ def compare(
         pieces[name] = pieces_of(run)
         del run  # the next one needs its memory
     by = next(measure for measure in BY if measure in rows[0])
-    rows.sort(key=lambda row: row[by] if by == "bits_per_byte" else -row[by])
+    rows.sort(key=lambda row: row[by] if by in LEAST else -row[by])
     if len(rows) > 1:
         _put_behind(rows, pieces)
     plot(folder, [row["model"] for row in rows], by)
@@ -200,6 +214,10 @@ COLUMNS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("seconds", "seconds", lambda value: f"{value:.1f}"),
     ("tokens/s", "tokens_per_second", lambda value: f"{value:,.0f}"),
     ("bits/byte", "bits_per_byte", lambda value: f"{value:.3f}"),
+    ("bits/dimension", "bits_per_dimension", lambda value: f"{value:.4f}"),
+    ("bits/sample", "bits_per_sample", lambda value: f"{value:.4f}"),
+    ("nats/image", "nats_per_image", lambda value: f"{value:.2f}"),
+    ("nats/sound", "nats_per_sound", lambda value: f"{value:.2f}"),
     ("perplexity", "perplexity", lambda value: f"{value:.2f}"),
     ("95 % interval", "perplexity_interval", _between),
     ("span F1", "f1", _share),
@@ -216,7 +234,7 @@ def _behind(row: dict[str, Any]) -> str:
     by, interval = row["behind_best_by"], row["behind_best_interval"]
     if interval is None:
         return "" if by is None else f"{by:.3f}"
-    scale, digits = (1, 3) if "bits_per_byte" in row else (100, 2)
+    scale, digits = (1, 3) if LEAST.keys() & row.keys() else (100, 2)
     found, low, high = (f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in (by, *interval))  # no -0.00
     return f"{found} ({low} – {high})"
 

@@ -4,6 +4,9 @@
     perplexity = exp(loss)                     also of the tokens alone that are no <unk>
     bits per character (byte) = -sum log2 P / characters (bytes) of the same text
 
+Of pictures and sounds there are no characters and no bytes: bits per dimension (a colour of a pixel) or per sample, and
+nats of a whole picture or sound, are the same sum divided by how many there are.
+
 Word and subword perplexities do not compare. Bits per character and per byte do, where the tokens keep the whole text
 (characters, bytes, subwords) and none is <unk>: words leave out spacing, and an <unk> leaves out what it stands for.
 
@@ -22,12 +25,14 @@ import numpy as np
 import torch
 
 from foresay.data.batches import Batches
+from foresay.data.levels import LevelShards
 from foresay.data.shards import Shards
 from foresay.encode.encoder import State
 from foresay.models.bilm import BiLM
 from foresay.models.task import Task
 from foresay.text.tokens import UNK
 
+DIMENSIONS = {"image": "dimension", "sound": "sample"}
 PIECES = 400  # of the evaluated text, at most, that the bootstrap draws from
 
 
@@ -56,6 +61,8 @@ class Measured:
     impossible: int = 0  # tokens that the model holds for impossible: one makes the loss infinite
     pseudo: bool = False  # each token given others on both sides: a pseudo-perplexity, which compares with no other
     ways: dict[str, float] = field(default_factory=dict)  # the loss of each way, of a model with two
+    noun: str = ""  # `image` or `sound`, where these were read
+    documents: int = 0  # how many of these
 
     @property
     def perplexity(self) -> float:
@@ -66,6 +73,16 @@ class Measured:
         """What comes before `perplexity` and `bits`."""
         return "pseudo-" if self.pseudo else ""
 
+    @property
+    def nats_each(self) -> float:
+        """Of a picture or a sound, in the mean."""
+        return self.loss * self.tokens / max(self.documents, 1)
+
+    @property
+    def dimension(self) -> str:
+        """What a level of a picture or a sound is called."""
+        return DIMENSIONS[self.noun]
+
     def between(self) -> str:
         """The interval of the perplexity; of one piece of text there is none."""
         low, high = map(perplexity, self.interval)
@@ -73,6 +90,10 @@ class Measured:
 
     def spelt(self) -> str:
         """In a line."""
+        if self.noun:
+            each = f"{told(self.nats_each, 2)} {self.named}nats/{self.noun}"
+            bits = f"{told(self.bits_per_character, 3)} {self.named}bits/{self.dimension}"
+            return f"valid loss {told(self.loss, 4)}, {each}, {bits}"
         character, byte = told(self.bits_per_character, 3), told(self.bits_per_byte, 3)
         bits = f"{character} {self.named}bits/character, {byte} {self.named}bits/byte"
         ways = "".join(f" {way} {told(perplexity(loss), 2)}," for way, loss in self.ways.items())
@@ -80,12 +101,14 @@ class Measured:
 
     def as_dict(self) -> dict[str, Any]:
         low, high = map(perplexity, self.interval)
+        bits = {"bits_per_character": self.bits_per_character, "bits_per_byte": self.bits_per_byte}
+        if self.noun:
+            bits = {f"nats_per_{self.noun}": self.nats_each, f"bits_per_{self.dimension}": self.bits_per_character}
         return {
             "loss": self.loss,
             "perplexity": self.perplexity,
             "perplexity_interval": [low, high],
-            "bits_per_character": self.bits_per_character,
-            "bits_per_byte": self.bits_per_byte,
+            **bits,
             "unknown": self.unknown,
             "perplexity_of_known": perplexity(self.known_loss),
             "impossible": self.impossible,
@@ -128,6 +151,7 @@ def evaluate(
     nats = math.fsum(np.concatenate(sums))
     share = tokens / of
     bits = nats / math.log(2.0)
+    noun = shards.form.noun if isinstance(shards, LevelShards) else ""
     return Measured(
         loss=nats / tokens,
         tokens=tokens,
@@ -140,6 +164,8 @@ def evaluate(
         pseudo=not model.causal and not ways,
         ways={way: nats / tokens for way, nats in ways.items()},
         interval=_interval(np.concatenate(sums), np.concatenate(counts)),
+        noun=noun,
+        documents=round(shards.documents * share) if noun else 0,
     )
 
 

@@ -13,6 +13,7 @@ from foresay import __version__
 from foresay.recipe import Recipe
 from foresay.train.aside import write_file
 from foresay.train.folder import trust_for
+from foresay.train.media_card import measured_media, noun_of, use_of_media
 from foresay.train.progress import Metrics, without_nan
 from foresay.yaml12 import dump
 
@@ -41,6 +42,8 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
         measured = _losses(results)
     if valid and "accuracy" in valid:
         measured = _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
+    elif valid and (noun := noun_of(valid)):
+        measured = measured_media(valid, noun)
     elif valid:
         low, high = valid["perplexity_interval"]
         read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
@@ -65,6 +68,9 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     use = _use_of_pairs(folder, trust) if recipe.task.conditional else use
     use = _use_of_tags(folder, trust) if recipe.task.reads == "tags" else use
     use = _use_of_labels(folder, trust) if recipe.task.reads == "labels" else use
+    media = recipe.data.part_name in ("images", "sounds")
+    use = use_of_media(folder, trust, recipe) if media and recipe.task.part_name != "word-vectors" else use
+    drawn = "\n![pictures that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
     return f"""---
 library_name: foresay
 ---
@@ -76,7 +82,7 @@ library_name: foresay
 
 ## Results
 
-{measured}{curve}
+{measured}{curve}{drawn}
 ## Use
 
 {use}
@@ -223,6 +229,7 @@ def write_curve(folder: Path) -> None:
     if measured:
         curves["kept"] = [min(measured, key=lambda point: point[1])]
     of = "text" if any("valid_texts" in line for line in lines) else "token"
+    of = next((unit for unit in ("dimension", "sample") if any(f"valid_bits_per_{unit}" in line for line in lines)), of)
     draw_curves(folder / "curve.png", curves, f"loss, nats per {of}", title=folder.name)
 
 

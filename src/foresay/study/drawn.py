@@ -1,0 +1,54 @@
+"""What a run drew -> files: pictures on one sheet or each by itself, sounds each by itself.
+
+FILE.png   a row of pictures a label; of one label, or without, about as many rows as columns
+FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ...; of sounds .wav
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from foresay.data.levels import Form
+from foresay.data.wav import wav_bytes
+from foresay.train.aside import write_file
+from foresay.train.sheet import enlarged, enlargement, sheet, squared, write_image
+
+Drawn = Mapping[str | None, Sequence[np.ndarray]]  # label -> pictures or sounds
+
+
+def write_drawn(place: Path, drawn: Drawn, form: Form) -> list[Path]:
+    """The files that were written, in the order of labels and numbers; one where all are on a sheet."""
+    if place.suffix.lower() == ".png" and not place.is_dir():
+        rows = list(drawn.values())
+        write_image(place, sheet(rows if len(rows) > 1 else squared(rows[0])))
+        return [place]
+    place.mkdir(exist_ok=True)
+    found: list[Path] = []
+    begins: list[str] = []
+    for label, each in drawn.items():
+        begin = _begin(label)
+        begins.append(begin)
+        begin += "-" * (begins.count(begin) - 1)  # of two labels that are one name as a file
+        for number, one in enumerate(each, 1):
+            name = f"{number:0{max(len(str(len(each))), 2)}d}.{'wav' if form.rate else 'png'}"
+            path = place / f"{begin}{name}"
+            _write(path, one, form)
+            found.append(path)
+    return found
+
+
+def _begin(label: str | None) -> str:
+    """A label as a file's name begins with it."""
+    plain = "" if label is None else re.sub(r"[^\w.-]+", "-", label).strip(".-") or "label"
+    return f"{plain}-" if plain else ""
+
+
+def _write(path: Path, one: np.ndarray, form: Form) -> None:
+    if form.rate:
+        write_file(path, wav_bytes(one, form.rate))
+    else:
+        write_image(path, enlarged(one, enlargement(one)))
