@@ -1,21 +1,42 @@
-"""What a finished run on pictures drew: samples.png, a row for each label, in its folder."""
+"""What a finished run on pictures or sounds drew: samples.png, a row for each label, in its folder."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from foresay.media import MediaRun
 from foresay.train.sheet import sheet, squared, write_image
+from foresay.train.waves import COLUMNS, draw_waves
 
 FILE = "samples.png"
-NUMBER, EACH = 16, 8  # without labels, and of each
+NUMBER, EACH = 16, 8  # pictures without labels, and of each
 MOST = 10  # labels
-LONGEST = 4096  # levels of a picture, for drawing takes as many steps
+LONGEST = 4096  # levels of a picture or a sound, for drawing takes as many steps
+SECONDS = 1.0  # of a sound
 
 
-def write_samples(run: MediaRun) -> bool:
-    """Draws some pictures; of sounds, of large pictures and of models that draw nothing there is none."""
-    if not 0 < run.form.size <= LONGEST or not run.model.causal:
+def write_samples(run: MediaRun, tell: Callable[[float], None] = lambda done: None) -> bool:
+    """Draws some pictures or sounds; of large pictures and of models that draw nothing there is none.
+
+    `tell` is called with the share that is done.
+    """
+    if run.form.size > LONGEST or not run.model.causal:
         return False
-    labels = run.labels[:MOST]
-    rows = [run.draw(EACH, label=label, seed=seed) for seed, label in enumerate(labels, 1)] or squared(run.draw(NUMBER))
-    write_image(run.folder / FILE, sheet(rows))
+    labels: list[str | None] = [*run.labels[:MOST]] or [None]
+    drawn = {}
+    for seed, label in enumerate(labels, 1):
+        drawn[label] = _some(run, label, seed, alone=len(labels) == 1)
+        tell(seed / len(labels))
+    if run.form.rate:
+        draw_waves(run.folder / FILE, drawn, run.form.rate)
+    else:
+        write_image(run.folder / FILE, sheet(list(drawn.values()) if len(labels) > 1 else squared(drawn[labels[0]])))
     return True
+
+
+def _some(run: MediaRun, label: str | None, seed: int, *, alone: bool) -> list:
+    """A row of them; of pictures that have no other label, a square."""
+    if run.form.rate:
+        seconds = min(SECONDS, LONGEST / run.form.rate)
+        return run.draw(COLUMNS, label=label, seed=seed, seconds=seconds)
+    return run.draw(NUMBER if alone else EACH, label=label, seed=seed)

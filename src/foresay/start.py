@@ -350,7 +350,8 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     _warn(results, watch, recipe.train.optimizer.schedule.warmup)
     write_results(folder, results)
     if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
-        write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()))
+        with watch.stage("drawing samples") as tell:
+            write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()), tell)
     write_card(folder, recipe, results)
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)

@@ -53,7 +53,7 @@ def draw(
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "draw"):
         raise UserError(
-            f"{run} draws nothing; allowed: a language model of pictures or sounds, as foresay train digits makes one"
+            f"{run} draws nothing; allowed: a language model of pictures or sounds, as foresay train pixelcnn makes one"
         )
     place = out if out is not None else run / ("drawn" if loaded.form.rate else "drawn.png")
     labels = _labels(loaded, label or [ALL])

@@ -8,8 +8,8 @@ import numpy as np
 
 from foresay.data.label_shards import LabelSet
 from foresay.errors import UserError
-from foresay.study.fonts import fit_fonts
 from foresay.train.classified import Classified
+from foresay.train.fonts import fit_fonts
 from foresay.train.report import write_picture
 
 MOST = 40  # labels; more cannot be read

@@ -1,7 +1,7 @@
 """What a run drew -> files: pictures on one sheet or each by itself, sounds each by itself.
 
 FILE.png   a row of pictures a label; of one label, or without, about as many rows as columns
-FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ...; of sounds .wav
+FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ...; of sounds .wav, and sounds.png that shows them
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from foresay.data.levels import Form
 from foresay.data.wav import wav_bytes
 from foresay.train.aside import write_file
 from foresay.train.sheet import enlarged, enlargement, sheet, squared, write_image
+from foresay.train.waves import draw_waves
 
+SHOWN = "sounds.png"
 Drawn = Mapping[str | None, Sequence[np.ndarray]]  # label -> pictures or sounds
 
 
@@ -38,6 +40,8 @@ def write_drawn(place: Path, drawn: Drawn, form: Form) -> list[Path]:
             path = place / f"{begin}{name}"
             _write(path, one, form)
             found.append(path)
+    if form.rate:
+        draw_waves(place / SHOWN, drawn, form.rate)
     return found
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from foresay.errors import UserError
-from foresay.study.fonts import fit_fonts
 from foresay.train.aside import write_file
+from foresay.train.fonts import fit_fonts
 
 MOST = 64  # symbols that can be read along a side
 ENDINGS = (".svg", ".png")

@@ -13,6 +13,7 @@ from foresay import __version__
 from foresay.recipe import Recipe
 from foresay.train.aside import write_file
 from foresay.train.folder import trust_for
+from foresay.train.fonts import fit_fonts
 from foresay.train.media_card import measured_media, noun_of, use_of_media
 from foresay.train.progress import Metrics, without_nan
 from foresay.yaml12 import dump
@@ -70,7 +71,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     use = _use_of_labels(folder, trust) if recipe.task.reads == "labels" else use
     media = recipe.data.part_name in ("images", "sounds")
     use = use_of_media(folder, trust, recipe) if media and recipe.task.part_name != "word-vectors" else use
-    drawn = "\n![pictures that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
+    drawn = f"\n![{recipe.data.part_name} that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
     return f"""---
 library_name: foresay
 ---
@@ -258,6 +259,7 @@ def write_picture(path: Path, figure: Any) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
+    fit_fonts(figure, drawn=False)
     held = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a name in a script that the font does not have

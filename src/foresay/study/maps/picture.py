@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from foresay.errors import UserError
-from foresay.study.fonts import Font, can_draw, installed_fonts
 from foresay.study.maps.labels import place_labels
 from foresay.study.maps.map import COLOURS, GREY, INK, Map, darker, shown
 from foresay.train.aside import write_file
+from foresay.train.fonts import Font, can_draw, installed_fonts
 
 WIDTH, DOTS = 12.0, 150  # inches, dots an inch
 HEIGHTS = 5.5, 9.5  # inches of the map at least and at most: it takes the shape of its points

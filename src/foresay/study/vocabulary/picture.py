@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from foresay.errors import UserError
-from foresay.study.fonts import can_draw, installed_fonts
 from foresay.study.visible import visible
 from foresay.study.vocabulary.facts import Curves, Facts
 from foresay.train.aside import write_file
+from foresay.train.fonts import can_draw, installed_fonts
 
 FORMATS = (".png", ".svg", ".pdf")
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#5A5A5A"

@@ -7,7 +7,7 @@ import warnings
 import pytest
 from matplotlib.figure import Figure
 
-from foresay.study.fonts import can_draw, fit_fonts, installed_fonts, letters_of
+from foresay.train.fonts import can_draw, fit_fonts, installed_fonts, letters_of
 
 NOWHERE = "\U0001f9ff\U000e0021"  # an amulet, and a mark that is not drawn
 

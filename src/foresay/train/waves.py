@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from foresay.study.pictures import write
+from foresay.train.report import write_picture
 
 WINDOW = 0.032  # seconds
 RANGE = 60.0  # decibels
@@ -33,18 +33,19 @@ def spectrogram(samples: np.ndarray, rate: int) -> np.ndarray:
 
 
 def draw_waves(path: Path, sounds: Sounds, rate: int) -> None:
-    """Some sounds of each label as .png or .svg."""
+    """Some sounds of each label as .png."""
     from matplotlib.figure import Figure
 
     shown = {label: list(each)[:COLUMNS] for label, each in list(sounds.items())[:ROWS]}
     wide = max(map(len, shown.values()))
+    longest = max((len(one) for each in shown.values() for one in each), default=1) / rate
     figure = Figure(figsize=(1.2 + 2.3 * wide, 0.4 + 1.5 * len(shown)), layout="constrained")
     panels = figure.subplots(2 * len(shown), wide, squeeze=False, height_ratios=[2, 3] * len(shown))
     for row, (label, each) in enumerate(shown.items()):
         for column in range(wide):
             above, below = panels[2 * row : 2 * row + 2, column]
             if column < len(each) and len(each[column]):
-                _draw_one(above, below, each[column], rate)
+                _draw_one(above, below, each[column], rate, longest)
             else:
                 above.set_axis_off()
                 below.set_axis_off()
@@ -52,19 +53,23 @@ def draw_waves(path: Path, sounds: Sounds, rate: int) -> None:
                 below.set_yticklabels([])
         panels[2 * row, 0].set_title("" if label is None else label, loc="left", fontsize=9, parse_math=False)
         panels[2 * row + 1, 0].set_ylabel("kHz", fontsize=7)
+    for axes in panels[1:-1:2].flat:
+        axes.set_xticklabels([])
     for axes in panels[-1]:
         axes.set_xlabel("seconds", fontsize=7)
-    write(path, figure)
+    write_picture(path, figure)
 
 
-def _draw_one(above: Any, below: Any, samples: np.ndarray, rate: int) -> None:
-    seconds = len(samples) / rate
+def _draw_one(above: Any, below: Any, samples: np.ndarray, rate: int, longest: float) -> None:
+    """All of a picture have the same time below them, that of the longest."""
+    extent = (0, len(samples) / rate, 0, rate / 2000)
     above.plot(np.arange(len(samples)) / rate, samples, color=COLOUR, linewidth=0.5)
-    above.set_xlim(0, seconds)
+    above.set_xlim(0, longest)
     above.set_ylim(-1.05, 1.05)
     above.set_axis_off()
-    extent = (0, seconds, 0, rate / 2000)
-    below.imshow(
-        spectrogram(samples, rate), origin="lower", aspect="auto", extent=extent, cmap="magma", interpolation="nearest"
-    )
+    found = spectrogram(samples, rate)
+    below.imshow(found, origin="lower", aspect="auto", extent=extent, cmap="magma", interpolation="nearest")
+    below.set_xlim(0, longest)
+    below.locator_params(axis="x", nbins=4)
+    below.spines[["top", "right"]].set_visible(False)
     below.tick_params(labelsize=6)

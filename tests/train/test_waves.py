@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from foresay.study.waves import RANGE, draw_waves, spectrogram
+from foresay.train.waves import RANGE, draw_waves, spectrogram
 
 
 def test_a_sine_is_a_line_at_its_pitch():
