@@ -162,6 +162,10 @@ def test_damaged_files_are_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     assert "is no picture, no .npy and no idx file (23 values for (2, 3, 4)); allowed: a folder" in refused(path)
     assert "no idx file" in refused(write_idx(path, np.zeros((2, 3, 4), np.uint8), kind=9))
+    path.write_text("# Notes\n\nA text of some length, whose first bytes would be axes without end.\n" * 20)
+    assert "it begins as neither of them does" in refused(path)
+    path.write_bytes(struct.pack(">HBB4I", 0, 8, 4, *[2**31] * 4))
+    assert "no idx file (0 values for" in refused(path)
     path.write_text("a text")
     assert "no idx file" in refused(path)
     renamed = tmp_path / "a.png"

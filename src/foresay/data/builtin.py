@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.made import MADE, PREFIX, kind_of, names_of
@@ -193,6 +194,12 @@ def known_sounds(name: str) -> Path | None:
         allowed = ", ".join(names_of("sounds") + [known.name for known in _KNOWN if known.sounds])
         raise UserError(f"{name} holds no sounds; allowed: {allowed}, or recordings: a folder, an archive, a file")
     return _there(found)[0]
+
+
+def media_of(name: str) -> Literal["images", "sounds"] | None:
+    """What a known set holds that is no text."""
+    known = next((known for known in _KNOWN if known.name == name), None)
+    return None if known is None else "images" if known.images else "sounds" if known.sounds else None
 
 
 def known_pairs(name: str) -> dict[str, list[Path]] | None:

@@ -17,16 +17,17 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal, cast
 
 import numpy as np
 
 from foresay.data.compressed import Damaged, packing, unpacked
-from foresay.data.levels import Leveled
+from foresay.data.levels import Leveled, spread
 from foresay.errors import UserError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm", ".pbm")
 ALLOWED = "a folder of pictures, a .npy file of uint8, an idx file as MNIST's, builtin:digits, builtin:shapes, mnist"
+PIECE = 2**24  # bytes
 DEEP = 2**16 - 1  # white of sixteen bits
 Colour = Literal["auto", "grey", "rgb"]
 Named = tuple[str, np.ndarray, tuple[str, ...]]  # where it is from, the picture, its label
@@ -42,6 +43,7 @@ class ImageText:
     colour: Colour = "auto"
     size: tuple[int, int] | None = None
     labelled: bool = True  # False: labels are not looked for
+    most: int | None = None  # so many at most, evenly spread; None: all
 
     def __iter__(self) -> Iterator[Leveled]:
         for number, (_, image, label) in enumerate(self.named(), 1):
@@ -50,7 +52,7 @@ class ImageText:
     def named(self) -> Iterator[Named]:
         """Every picture with where it is from."""
         first: tuple[int, ...] | None = None
-        for where, image, label in self._read():
+        for where, image, label in self.read():
             found = self._shaped(where, image)
             first = found.shape if first is None else first
             if found.shape != first:
@@ -62,18 +64,19 @@ class ImageText:
                 )
             yield where, found, label
 
-    def _read(self) -> Iterator[Named]:
+    def read(self) -> Iterator[Named]:
+        """Every picture as it is, of any size and colours."""
         if self.made is not None:
-            for number, (image, label) in enumerate(self.made, 1):
+            for number, (image, label) in spread(list(enumerate(self.made, 1)), self.most):
                 yield f"{self.name} number {number}", image, (label,)
             return
         assert self.path is not None
         if self.path.is_dir():
-            yield from _of_folder(self.path, self.labelled)
+            yield from _of_folder(self.path, self.labelled, self.most)
         elif self.path.suffix.lower() in ENDINGS:
             yield str(self.path), opened_image(self.path), ()
         else:
-            yield from _of_array(self.path)
+            yield from _of_array(self.path, self.most)
 
     def _shaped(self, where: str, image: np.ndarray) -> np.ndarray:
         """(rows, columns, channels) of uint8, of the wanted colours and size."""
@@ -89,7 +92,7 @@ class ImageText:
         return image
 
 
-def _of_folder(folder: Path, labelled: bool) -> Iterator[Named]:
+def _of_folder(folder: Path, labelled: bool, most: int | None) -> Iterator[Named]:
     """Every picture of a folder in the order of its name, labelled by the folder it is in or by labels.csv."""
     table = _labels_of_table(folder) if labelled else None
     files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and not hidden(path, folder)]
@@ -99,7 +102,7 @@ def _of_folder(folder: Path, labelled: bool) -> Iterator[Named]:
     if table is None and len(inside) == 2:
         loose = next(path for path in files if path.parent == folder)
         raise UserError(f"{loose} has no label, and others lie in folders that name theirs; move it into one")
-    for path in files:
+    for path in spread(files, most):
         place = path.relative_to(folder).as_posix()
         if table is not None and place not in table:
             raise UserError(f"{folder / 'labels.csv'} has no line for {place}; add it, or delete the picture")
@@ -152,7 +155,7 @@ def opened_image(path: Path) -> np.ndarray:
         raise UserError(f"{path} is no picture that can be read ({error}); mend it, or leave it out") from None
 
 
-def _of_array(path: Path) -> Iterator[Named]:
+def _of_array(path: Path, most: int | None) -> Iterator[Named]:
     """The pictures of a .npy or an idx file, with their labels."""
     if path.suffix == ".npy":
         images, beside = _npy(path), [path.with_suffix(".labels.npy"), path.with_suffix(".labels.txt")]
@@ -163,8 +166,8 @@ def _of_array(path: Path) -> Iterator[Named]:
             f"{path} holds {images.dtype} {images.shape}; allowed: uint8 (N, rows, columns) or (N, rows, columns, 3)"
         )
     labels = next((_labels(one, len(images)) for one in beside if one != path and one.is_file()), None)
-    for number, image in enumerate(images):
-        yield f"{path} number {number + 1}", np.asarray(image), () if labels is None else (labels[number],)
+    for number in spread(range(len(images)), most):
+        yield f"{path} number {number + 1}", np.asarray(images[number]), () if labels is None else (labels[number],)
 
 
 def _labels(path: Path, number: int) -> list[str]:
@@ -188,16 +191,26 @@ def idx(path: Path) -> np.ndarray:
     """An array in MNIST's format: two zero bytes, its kind (8: uint8), how many axes, their lengths, the values."""
     try:
         with path.open("rb") as raw:
-            file = unpacked(raw, packing(path))
+            file = cast("IO[bytes]", unpacked(raw, packing(path)))
             zero, kind, axes = struct.unpack(">HBB", file.read(4))
+            if zero or kind != 8 or not 1 <= axes <= 4:
+                raise ValueError("it begins as neither of them does")
             shape = struct.unpack(f">{axes}I", file.read(4 * axes))
             wanted = math.prod(shape)
-            values = np.frombuffer(file.read(wanted + 1), np.uint8)
-        if zero or kind != 8 or values.size != wanted:
+            values = np.frombuffer(_read(file, wanted + 1), np.uint8)
+        if values.size != wanted:
             raise ValueError(f"{values.size} values for {shape}")
     except (OSError, Damaged, struct.error, ValueError) as error:
         raise UserError(f"{path} is no picture, no .npy and no idx file ({error}); allowed: {ALLOWED}") from None
     return values.reshape(shape)
+
+
+def _read(file: IO[bytes], most: int) -> bytes:
+    """Up to so many bytes, piece by piece: a damaged header may ask for more than there is memory."""
+    held = bytearray()
+    while len(held) < most and (piece := file.read(min(most - len(held), PIECE))):
+        held += piece
+    return bytes(held)
 
 
 def _scaled(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from foresay.data.rows import Rows
 from foresay.errors import UserError
 
 FILE = "levels.json"
+T = TypeVar("T")
 Leveled = tuple[int, np.ndarray, tuple[str, ...]]  # the number of the document, its values, its label
 UNLABELLED = ""  # the one label of documents that have none
 
@@ -122,3 +123,8 @@ class LevelRows(Rows):
     def noted(self) -> Iterator[str]:
         """What a person should know of how the files were read."""
         yield from ()
+
+
+def spread(items: Sequence[T], most: int | None) -> Sequence[T]:
+    """Some of them, `most` at most, as far apart as can be; None: all."""
+    return items if most is None else items[:: max(-(-len(items) // most), 1)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from foresay.data import wav
 from foresay.data.compressed import Damaged
-from foresay.data.levels import Leveled
+from foresay.data.levels import Leveled, spread
 from foresay.data.resample import resampled
 from foresay.data.sound_places import BROKEN, Recording, recordings
 from foresay.errors import UserError, reason
@@ -44,6 +44,7 @@ class SoundText:
     label: int | None = None
     labelled: bool = True  # False: labels are not looked for
     chosen: Callable[[str], bool] | None = None  # which of the names count
+    most: int | None = None  # so many recordings at most, evenly spread; None: all
     found: int = 0  # the rate of all of it, once gone through
     silent: int = 0  # how many were left out as silent, the last time
 
@@ -66,13 +67,13 @@ class SoundText:
 
     def _recordings(self) -> Iterator[Any]:
         if self.made is not None:
-            for number, (samples, label) in enumerate(self.made, 1):
+            for number, (samples, label) in spread(list(enumerate(self.made, 1)), self.most):
                 yield Made(f"{self.name} number {number}", (label,), self.given, samples)
             return
         assert self.path is not None
-        for recording in recordings(self.path, self.label, self.labelled):
-            if self.chosen is None or self.chosen(recording.name):
-                yield recording
+        found = recordings(self.path, self.label, self.labelled)
+        found = (one for one in found if self.chosen is None or self.chosen(one.name))
+        yield from found if self.most is None else spread(list(found), self.most)
 
     def _documents(self, recording: Any, blocks: Blocks) -> Iterator[Named]:
         size = None if self.seconds is None else max(round(self.seconds * self.found), 1)

@@ -56,6 +56,15 @@ def recordings(path: Path, label: int | None = None, labelled: bool = True) -> I
         raise UserError(f"{path} is no archive that can be read ({error}); get it again") from None
 
 
+def is_archive_of_sounds(path: Path) -> bool:
+    """Whether an archive can be read and holds a recording."""
+    try:
+        with _files(path) as (names, _):
+            return any(name.lower().endswith(ENDINGS) for name in names)
+    except (OSError, *BROKEN):
+        return False
+
+
 @contextmanager
 def _files(path: Path) -> Iterator[tuple[list[str], Open]]:
     """The names of all files of a folder or an archive, and what opens one."""

@@ -1,0 +1,54 @@
+"""What a place holds, by the names in it."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from foresay.data.media_kind import media_of
+
+
+def filled(folder: Path, *names: str) -> str:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("a.png", "b/c.JPG", "labels.csv"), "images"),
+        (("a.wav", "b.flac", ".hidden.png", ".more.png"), "sounds"),
+        (("a.txt", "b.md", "c.png"), None),
+        (("a.png", "b.txt"), None),
+        ((), None),
+    ],
+)
+def test_folders(tmp_path: Path, names: tuple[str, ...], kind: str | None) -> None:
+    assert media_of(filled(tmp_path, *names)) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.npy", "images"), ("train-images-idx3-ubyte.gz", "images"), ("a.wav", "sounds"), ("a.txt", None), ("a", None)],
+)
+def test_files(tmp_path: Path, name: str, kind: str | None) -> None:
+    filled(tmp_path, name)
+    assert media_of(str(tmp_path / name)) == kind
+
+
+def test_archives(tmp_path: Path) -> None:
+    for name, inside in (("a.tar.gz", "one.wav"), ("b.tar.gz", "one.txt")):
+        with tarfile.open(tmp_path / name, "w:gz") as packed:
+            (tmp_path / inside).write_bytes(b"")
+            packed.add(tmp_path / inside, inside)
+    (tmp_path / "c.zip").write_bytes(b"no archive")
+    assert [media_of(str(tmp_path / name)) for name in ("a.tar.gz", "b.tar.gz", "c.zip")] == ["sounds", None, None]
+
+
+def test_known_sets_and_what_is_not_there() -> None:
+    names = ("builtin:digits", "builtin:tones", "mnist", "fsdd", "builtin:dates", "ptb", "nix", "builtin:nix")
+    assert [media_of(name) for name in names] == ["images", "sounds", "images", "sounds", None, None, None, None]
