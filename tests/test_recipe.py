@@ -193,6 +193,21 @@ def test_a_changed_task_drops_the_settings_of_the_old_one():
     assert complete(raw).task.order == 4
 
 
+def test_pictures_bring_along_what_they_need():
+    words = ["data.kind=images", "data.train=x.npy"]
+    raw, notes = override(read("lstm"), words)
+    assert raw["data"] == {"kind": "images", "train": "x.npy"} and raw["tokens"] == {"kind": "levels"}
+    assert raw["train"]["batches"] == {"kind": "images"} and "tokens is now levels: dropped the recipe's size" in notes
+    own, _ = override(read("lstm"), [*words, "tokens.number=4", "train.batches.rows=3"])
+    assert own["tokens"] == {"kind": "levels", "number": 4} and own["train"]["batches"] == {"kind": "images", "rows": 3}
+    said, _ = override(read("lstm"), [*words, "tokens=bytes", "train.batches=buckets"])
+    assert said["tokens"]["kind"] == "bytes" and said["train"]["batches"]["kind"] == "buckets"
+    sounds, _ = override(read("lstm"), ["data=sounds", "data.train=x.wav"])
+    assert sounds["tokens"]["kind"] == "levels" and sounds["train"]["batches"]["kind"] == "streams"
+    labels, _ = override(read("languages"), words)
+    assert labels["tokens"]["kind"] == "levels" and labels["train"]["batches"]["kind"] == "labels"
+
+
 def test_override_opens_a_part_given_by_name():
     raw, notes = override(read("lstm"), ["encoder.cell.forget_bias=0.5"])
     assert raw["encoder"]["cell"] == {"kind": "lstm", "forget_bias": 0.5} and notes == []

@@ -131,7 +131,9 @@ class MediaRun(Showing):
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
         model = self.written_for(label, number)
         model = Endless(model) if self.form.size else model
-        rows = generate(model, [prompt] * number, make("decoder", decoder), length=length, seed=seed)
+        context = None if self.form.size else self.context  # of a picture all is kept
+        how = {"length": length, "seed": seed, "context": context}
+        rows = generate(model, [prompt] * number, make("decoder", decoder), **how)
         return [self._data.values(np.array([*prompt, *row]) - FIRST, self.levels, self.form) for row in rows]
 
     def _kept(self, begun: Document, keep: float | None) -> list[int]:

@@ -141,7 +141,8 @@ def read(source: str | Path | dict[str, Any]) -> dict[str, Any]:
 def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The recipe with `key=value` words applied, and a line for each change of kind that dropped settings.
 
-    A part comes before its settings, so that `encoder.span=4 encoder=window` means the same in any order.
+    A part comes before its settings, so that `encoder.span=4 encoder=window` means the same in any order. Another kind
+    of data brings along the tokens and the batches it needs, where no word speaks of them.
     """
     raw, notes, given = _spelt_out(copy.deepcopy(raw)), [], []
     for word in assignments:
@@ -150,6 +151,7 @@ def override(raw: dict[str, Any], assignments: list[str]) -> tuple[dict[str, Any
             raise UserError(f"{word!r} is no setting; allowed: key=value, such as encoder.size=512")
         path = long_key(key.removesuffix(".kind")).split(".")
         given.append((path, parse(text, word)))
+    given += _beside(raw, given)
     for path, value in sorted(given, key=lambda pair: len(pair[0])):
         notes += _assign(raw, path, value)
     return _spelt_out(raw), notes
@@ -306,6 +308,31 @@ def _index(node: Any, key: str, place: str) -> Any:
     if not key.isdecimal() or int(key) >= len(node):
         raise UserError(f"{place} does not exist; allowed: 0 to {len(node) - 1}, as the list has {len(node)}")
     return int(key)
+
+
+def _beside(raw: dict[str, Any], given: list[tuple[list[str], Any]]) -> list[tuple[list[str], Any]]:
+    """What a newly given kind of data needs of parts that are still made for texts: their paths and kinds."""
+    kind = next((value for path, value in reversed(given) if path == ["data"]), None)
+    found = []
+    for place, needed in (
+        getattr(parts.find("data", kind, "data"), "beside", {}).items() if isinstance(kind, str) else ()
+    ):
+        path, old = place.split("."), _kind_at(raw, place.split("."))
+        told = any(one == path for one, _ in given)
+        for_texts = old is None or getattr(parts.find(path[-1], old, place), "reads", "text") == "text"
+        if for_texts and not told and old != needed:
+            found.append((path, needed))
+    return found
+
+
+def _kind_at(raw: dict[str, Any], path: list[str]) -> str | None:
+    """The kind of the part at a place, where one is named."""
+    node: Any = raw
+    for key in path:
+        node = _described(node)
+        node = node.get(key) if isinstance(node, dict) else None
+    node = _described(node)
+    return node if isinstance(node, str) else node.get("kind") if isinstance(node, dict) else None
 
 
 def _dropped(place: str, kind: str, names: list[str]) -> list[str]:

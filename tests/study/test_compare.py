@@ -17,6 +17,7 @@ import foresay
 from foresay.errors import UserError
 from foresay.study.compare import compare, table
 from foresay.train.progress import Watch
+from tests.striped import LEVELS, striped
 
 TRAIN = {"steps": 4, "batches": {"kind": "streams", "rows": 4, "chunk": 16}, "evaluate": {"every": 2, "tokens": 500}}
 RECIPES: dict[str, dict[str, Any]] = {
@@ -141,7 +142,7 @@ def test_what_happens_is_told(compared):
 def test_dropped_settings_are_told(tmp_path, corpus):
     files, watch = write(tmp_path, corpus), Notes()
     compare(files[:1], ["encoder=window", "train.steps=1"], out=tmp_path / "out", watch=watch)
-    assert f"{files[0]}: encoder is now window: dropped the recipe's cell, size" in watch.notes
+    assert "gru: encoder is now window: dropped the recipe's cell, size" in watch.notes
 
 
 def test_other_tokens_are_told(tmp_path, corpus):
@@ -272,3 +273,29 @@ def test_classifiers_are_ranked_by_what_they_get_right(tmp_path):
     found = rows_of("labels", tmp_path, bag, learnt, str(tmp_path / "l.tsv"))
     assert found[0]["accuracy"] >= found[1]["accuracy"] and all("macro_f1" in row for row in found)
     assert found[1]["behind_best_by"] == pytest.approx(found[0]["accuracy"] - found[1]["accuracy"])
+
+
+def test_recipes_for_texts_read_the_pictures_of_another(tmp_path: Path) -> None:
+    train = {"steps": 3, "batches": {"kind": "images", "rows": 8}}
+    pixel = {
+        "task": "language-model",
+        "condition": 3,
+        "data": {"kind": "images", "train": striped(tmp_path / "x.npy")},
+        "tokens": LEVELS,
+        "encoder": {"kind": "masked", "size": 4, "layers": 2, "first": 3},
+        "train": train,
+    }
+    files = []
+    for name, recipe in (RECIPES | {"pixel": pixel}).items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump({"data": {"train": "no.txt"}} | recipe), "utf-8")
+        files.append(str(tmp_path / f"{name}.yaml"))
+    watch = Notes()
+    rows = compare(files, ["train.steps=3"], out=tmp_path / "out", device="cpu", watch=watch)
+    assert {row["model"] for row in rows} == {*RECIPES, "pixel"}
+    measured = [row["bits_per_dimension"] for row in rows]
+    assert measured == sorted(measured) and all(row["behind_best_by"] is not None for row in rows[1:])
+    assert "pixel: told each one's label (condition), which the others are not" in watch.notes
+    console = Console(width=200, record=True)
+    console.print(table(rows))
+    shown = console.export_text()
+    assert "bits/dimension" in shown and "nats/image" in shown and "perplexity" not in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -48,19 +48,20 @@ def train(
 
     source, settings = divided(words or [], encoding)
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
-    folder = shlex.quote(str(run.folder))
-    use = f"{'generate' if run.model.causal else 'eval'} {folder}{trust_for(run.folder)}"
-    use += " SOURCE" if run.model.conditional else ""
-    if hasattr(run, "draw"):
-        use = f"draw {folder}{trust_for(run.folder)}"
-    elif not run.model.sequence:
-        predicts = run.model.reads in ("tags", "labels")
-        use = (
-            f"predict {folder} {'FILE' if hasattr(run, 'form') else 'TEXT'}{trust_for(run.folder)}"
-            if predicts
-            else f"words {folder} near WORD"
-        )
+    use = _next(run, f"{shlex.quote(str(run.folder))}{trust_for(run.folder)}")
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
+
+
+def _next(run: Any, place: str) -> str:
+    """A command that a run is good for."""
+    media = hasattr(run, "form")
+    if run.model.sequence:
+        if not run.model.causal:
+            return f"eval {place}"
+        return f"draw {place}" if media else f"generate {place}{' SOURCE' if run.model.conditional else ''}"
+    if run.model.reads in ("tags", "labels"):
+        return f"predict {place} {'FILE' if media else 'TEXT'}"
+    return f"words {place} near WORD"
 
 
 @app.command()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class ImageReading:
 @part("data", "images")
 class Images(LevelRows):
     """Pictures from a folder, a .npy or an idx file, or from a known set, in raster order."""
+
+    beside: ClassVar[dict[str, str]] = {"tokens": "levels", "train.batches": "images"}
 
     def __init__(
         self,

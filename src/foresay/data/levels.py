@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -92,6 +92,7 @@ class LevelRows(Rows):
 
     unit = "document"
     serves = ("text", "labels")  # the kinds of tasks that read them
+    beside: ClassVar[dict[str, str]] = {"tokens": "levels"}  # kinds of parts that a recipe for texts needs with them
     several, columns = False, None  # as texts with labels have them
     read: Any  # how files are made alike
     labelled = True  # False: labels are not looked for

@@ -64,7 +64,9 @@ def compare(
     if len({Path(name).stem for name in names}) != len(names):
         raise UserError(f"{' '.join(names)}: a recipe is given twice, or two have one name; each once")
     watch = watch if watch is not None else watch_for(brief=True)
-    raws = {Path(name).stem: _raw(name, data, settings, watch) for name in names}
+    raws = {Path(name).stem: recipes.read(name) for name in names}
+    given = next((raw for raw in raws.values() if _kind(raw) in ("images", "sounds")), None)
+    raws = {name: _raw(name, raw, given, data, settings, watch) for name, raw in raws.items()}
     _same_text(raws, pick_device(device), watch)
     folder = Path(out) if out is not None else next_free("compare")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -106,21 +108,40 @@ def _put_behind(rows: list[dict[str, Any]], pieces: dict[str, Pieces]) -> None:
         row |= {"behind_best_by": found[0], "behind_best_interval": found[1] and list(found[1])}
 
 
-def _raw(name: str, data: str | None, settings: Sequence[str], watch: Watch) -> dict[str, Any]:
-    """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model."""
-    raw = recipes.read(name)
+def _raw(
+    name: str,
+    raw: dict[str, Any],
+    media: dict[str, Any] | None,
+    data: str | None,
+    settings: Sequence[str],
+    watch: Watch,
+) -> dict[str, Any]:
+    """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model.
+
+    `media` is one of the recipes that reads pictures or sounds: those for texts read what it reads.
+    """
+    said = any(word.startswith(("data=", "data.kind=")) for word in settings)
+    if media is not None and not said and _kind(raw) == "text" and raw.get("task") in ("language-model", "ngram"):
+        raw, notes = recipes.override(raw, [f"data.kind={_kind(media)}"])
+        raw |= {"data": media["data"], "tokens": media["tokens"]}
+        for note in notes:
+            watch.note(f"{name}: {note}")
     if data is not None:
-        given: Any = raw.get("data")
-        kind = given.get("kind", "text") if isinstance(given, dict) else "text"
-        if kind == "text":
+        if _kind(raw) == "text":
             raw |= {"data": {"train": data}, "tokens": start.tokens_for(data, settings)}
         else:  # how rows are read is the recipe's; valid and test belong to its own train
-            kept = {name: value for name, value in given.items() if name not in ("valid", "test")}
+            kept = {name: value for name, value in raw["data"].items() if name not in ("valid", "test")}
             raw |= {"data": kept | {"train": data}}
     raw, notes = recipes.override(raw, list(settings))
     for note in notes:
         watch.note(f"{name}: {note}")
     return raw
+
+
+def _kind(raw: dict[str, Any]) -> str:
+    """The kind of data that a recipe reads."""
+    given = raw.get("data")
+    return given.get("kind", "text") if isinstance(given, dict) else "text"
 
 
 def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watch) -> None:
@@ -133,6 +154,9 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
             raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
         if not recipe.task.causal:
             raise UserError(f"{name} sees both sides: its pseudo-perplexity compares with no other; leave it out")
+    told = [name for name, recipe in checked.items() if getattr(recipe.task, "condition", None) is not None]
+    if 0 < len(told) < len(checked):
+        watch.note(f"{', '.join(told)}: told each one's label (condition), which the others are not")
     found = {name: recipe.as_dict() for name, recipe in checked.items()}
     first, *others = found
     data = found[first]["data"]
@@ -245,7 +269,8 @@ def table(rows: Sequence[dict[str, Any]]) -> Any:
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
     grid.add_column("model")
-    columns = [column for column in COLUMNS if column[1] in rows[0]]
+    left_out = () if "bits_per_byte" in rows[0] else ("perplexity", "perplexity_interval")  # of a level says little
+    columns = [column for column in COLUMNS if column[1] in rows[0] and column[1] not in left_out]
     for head, _, _ in columns:
         grid.add_column(head, justify="right")
     if "behind_best_by" in rows[0]:
