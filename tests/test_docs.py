@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from foresay import cli, parts, recipe, start
+from foresay import cli, parts, recipe, samples, start
 from foresay.study import rate
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every training takes three steps, whatever the page says about time; parts a page adds go when it ends."""
+    """Every training takes three steps and draws little; parts that a page adds go when it ends."""
     for kind in parts.HOMES:
         parts.names(kind)
     monkeypatch.setattr(parts, "_register", {kind: dict(found) for kind, found in parts._register.items()})
@@ -42,6 +42,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(start, "train", train)
     monkeypatch.setattr(rate, "STEPS", 12)
+    monkeypatch.setattr(samples, "LONGEST", 100)
 
 
 def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:

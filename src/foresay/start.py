@@ -351,7 +351,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     write_results(folder, results)
     if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
         with watch.stage("drawing samples") as tell:
-            write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()), tell)
+            write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()), prepared.train, tell)
     write_card(folder, recipe, results)
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)
