@@ -11,7 +11,7 @@ from foresay import parts
 from foresay.decode.generate import NEVER, generate
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.text.tokens import PAD, START, STOP
-from tests.decode.models import told
+from tests.decode.models import Markov, told
 
 V = 13
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -190,3 +190,26 @@ def test_on_step_is_told_every_symbol():
     model = Told(lambda text: STOP if text[-1] == 7 else after(text))
     written = generate(model, [[], [6]], Greedy(), length=5, on_step=told.append)
     assert told == [[5, 7], [6, STOP], [7, STOP]] and written == [[5, 6, 7], [7]]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_an_unsure_choice_is_what_the_row_alone_says(monkeypatch, rows):
+    """A model whose rows differ by the size of the batch: far less than the margin, and enough to turn near ties."""
+
+    class Shaky(Markov):
+        steady = False
+
+        def step(self, ids, state, mask=None):
+            log_probs, state = super().step(ids, state, mask)
+            return log_probs + 1e-6 * len(ids) * torch.arange(9) / 9, state
+
+    table = told({START: {5: 0.5, 6: 0.5}, 5: {7: 0.5, 8: 0.5}, 6: {STOP: 1.0}, 7: {STOP: 1.0}, 8: {STOP: 1.0}}).table
+    table[START, 5] += 2e-7  # alone 6 gains 1.1e-7 on 5, among two and three 2.2e-7 and 3.3e-7
+    table[5, 7] += 2e-7
+    model = Shaky(table)
+    assert generate(model, [[], [6], []][:rows], Greedy(), length=4) == [[5, 7], [], [5, 7]][:rows]
+    unsure = [0, 2, 2, 4][rows]  # two each of the rows that write something, asked alone
+    assert model.rows_asked == [rows, *[1] * (unsure // 2), rows, *[1] * (unsure // 2), rows]
+    monkeypatch.setattr("foresay.decode.search.MARGIN", 0.0)
+    taken = [[5, 7]] if rows == 1 else [[6], [], [6]][:rows]
+    assert generate(Shaky(table), [[], [6], []][:rows], Greedy(), length=4) == taken

@@ -55,3 +55,21 @@ def test_a_product_by_groups():
         layer.weight.copy_(torch.arange(8.0).view(2, 4))
     assert layer(torch.ones(4)).tolist() == [0 + 1, 4 + 5 + 6 + 7]
     assert Grouped(4, 2, 1).sight is None
+
+
+def test_hidden_weights_are_worked_out_again_when_they_change():
+    """Without gradients once for the same weights, whichever way they change."""
+    sight, layer = Sight(4, 4, up=0, reach=1, channels=2), Grouped(4, 4, 2)
+    for module, x in ((sight, torch.randn(1, 1, 3, 4)), (layer, torch.randn(2, 4))):
+        with torch.no_grad():
+            first, kept = module(x), module.shown.kept
+            assert kept is not None and torch.equal(module(x), first) and module.shown.kept is kept
+            module.weight.mul_(2)
+            module.bias.zero_()
+            torch.testing.assert_close(module(x), 2 * first)
+            module.weight = torch.nn.Parameter(3 * module.weight.detach())
+            torch.testing.assert_close(module(x), 6 * first)
+        torch.testing.assert_close(module(x), 6 * first)  # with gradients
+        module.double()
+        with torch.inference_mode():
+            torch.testing.assert_close(module(x.double()), 6 * first.double(), rtol=1e-5, atol=1e-5)

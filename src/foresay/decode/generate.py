@@ -5,8 +5,9 @@ Knows only the protocol of a sequence model (begin, step). A model that was trai
 Each row does so by its own length.
 
 A row's text depends on its prompt, the seed and its number alone. Beside others its numbers may differ in their last
-bits from those it has alone, so a choice is sure only if it was clear by a MARGIN; a row that met an unsure one is
-written again alone, and that is its text.
+bits from those it has alone, so a choice is sure only if it was clear by a MARGIN. On a CPU an unsure one is made by what
+the model says of the row alone, read anew from its beginning in one pass. A GPU does not wait to ask: there a row that
+met one is written again alone, and that is its text.
 """
 
 from __future__ import annotations
@@ -58,12 +59,13 @@ def generate(
 
     The numbers are 0, 1, .. unless given.
 
-    `on_step` is called with the symbols of every step, <stop> for rows that have ended; what was told is not written
-    again.
+    `on_step` is called with the symbols of every step, <stop> for rows that have ended; what was told on a GPU is not
+    written again.
     """
     if not prompts:
         return []
-    how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1 or model.steady
+    how, as_told = Writing(length, seed, context, ends), on_step is not None or len(prompts) == 1
+    as_told = model.steady or (as_told and model.device.type != "cpu")
     numbers = range(len(prompts)) if numbers is None else numbers
     texts, sure = _write(model, prompts, numbers, decoder, how, 0.0 if as_told else margin_for(model), on_step)
     for row in (row for row, clear in enumerate(sure) if not clear):
@@ -137,7 +139,19 @@ class Rows:
         log_probs = (log_probs.index_fill_ if log_probs.is_cuda else log_probs.index_fill)(1, self.never, -torch.inf)
         noise = gumbel(self.own, self.step, log_probs.shape[1]) if self.decoder.draws else log_probs
         chosen, clear = self.decoder.choose(log_probs, self.texts, noise, self.margin)
+        if clear is not None and self.device.type == "cpu":
+            for row in (self.alive & ~clear).nonzero()[:, 0].tolist():
+                log_probs[row], chosen[row] = self._alone(row, noise)
+            clear = None
         self._note(chosen, log_probs, clear)
+
+    def _alone(self, row: int, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """What the model says after the kept part of a row, which it reads with no other beside it, and the choice."""
+        model, text = alone(self.model, row), self.texts[row : row + 1]
+        kept = text[:, int(self.kept[row]) : int(self.sizes[row])]
+        log_probs = model.step(kept, model.begin(1))[0].index_fill(1, self.never, -torch.inf)
+        chosen, _ = self.decoder.choose(log_probs, text, noise[row : row + 1] if self.decoder.draws else log_probs)
+        return log_probs[0], chosen[0]
 
     def _note(self, chosen: Tensor, log_probs: Tensor, clear: Tensor | None) -> None:
         """Goes to the texts; where nothing can follow, a text ends too."""

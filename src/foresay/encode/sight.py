@@ -13,6 +13,7 @@ x (B, up + R, C, I), `up` rows above the first -> y (B, R, C, O).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import torch
@@ -22,6 +23,26 @@ from torch import Tensor, nn
 from foresay.kernels.thin import product
 
 Mask = Literal["A", "B"]
+
+
+class Shown:
+    """Weights with some hidden: worked out for every pass with gradients, else once until they change.
+
+    A graph on a GPU changes weights and does not count it: there they are worked out every time.
+    """
+
+    def __init__(self) -> None:
+        self.weight: Tensor | None = None  # the first is held, so that no other can come to lie in its place
+        self.kept: Tensor | None = None
+        self.key: tuple[object, ...] = ()
+
+    def __call__(self, weight: Tensor, show: Callable[[Tensor], Tensor]) -> Tensor:
+        if torch.is_grad_enabled() or weight.device.type != "cpu" or weight.is_inference():
+            return show(weight)
+        key = (weight.data_ptr(), weight._version, weight.dtype)
+        if self.kept is None or self.weight is not weight or self.key != key:
+            self.weight, self.key, self.kept = weight, key, show(weight)
+        return self.kept
 
 
 class Sight(nn.Module):
@@ -43,6 +64,7 @@ class Sight(nn.Module):
         nn.init.xavier_uniform_(self.weight.flatten(1))
         hides = channels > 1 and not whole
         self.register_buffer("own", sees(outs, ins, channels, mask, parts) if hides else None, persistent=False)
+        self.shown = Shown()
 
     def forward(self, x: Tensor) -> Tensor:
         """All pixels of some rows at once."""
@@ -62,9 +84,10 @@ class Sight(nn.Module):
 
     def _shown(self) -> Tensor:
         """The weights, 0 where the own pixel is not seen."""
-        if self.own is None:
+        own = self.own
+        if own is None:
             return self.weight
-        return torch.cat([self.weight[:, :-1], (self.weight[:, -1] * self.own)[:, None]], 1)
+        return self.shown(self.weight, lambda weight: torch.cat([weight[:, :-1], (weight[:, -1] * own)[:, None]], 1))
 
 
 class Grouped(nn.Linear):
@@ -77,9 +100,12 @@ class Grouped(nn.Linear):
         nn.init.zeros_(self.bias)
         seen = sees(outs, ins, channels, "B", 1, parts) if channels > 1 else None
         self.register_buffer("sight", seen, persistent=False)
+        self.shown = Shown()
 
     def forward(self, input: Tensor) -> Tensor:
-        return product(input, self.weight if self.sight is None else self.weight * self.sight, self.bias)
+        sight = self.sight
+        shown = self.weight if sight is None else self.shown(self.weight, lambda weight: weight * sight)
+        return product(input, shown, self.bias)
 
 
 def sees(outs: int, ins: int, channels: int, mask: Mask, out_parts: int = 1, in_parts: int = 1) -> Tensor:
