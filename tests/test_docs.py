@@ -93,6 +93,20 @@ def test_pages_link_to_files_that_exist() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are called in links to them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", head.lower()).strip()) for head in heads}
+
+
+def test_pages_link_to_headings_that_exist() -> None:
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", page.read_text("utf-8")):
+            other = page.parent / target if target else page
+            assert anchor in anchors(other), f"{page.name} links to {target}#{anchor}"
+
+
 def test_nothing_is_left_to_fill_in() -> None:
     for page in PAGES:
         assert not re.search(r"\b(RESULTS|TODO|PLACEHOLDER|[A-Z]+_HERE|[A-Z]+_LINE)\b", page.read_text("utf-8")), (
