@@ -5,9 +5,9 @@ Knows only the protocol of a sequence model (begin, step). A model that was trai
 Each row does so by its own length.
 
 A row's text depends on its prompt, the seed and its number alone. Beside others its numbers may differ in their last
-bits from those it has alone, so a choice is sure only if it was clear by a MARGIN. On a CPU an unsure one is made by what
-the model says of the row alone, read anew from its beginning in one pass. A GPU does not wait to ask: there a row that
-met one is written again alone, and that is its text.
+bits from those it has alone, so a choice is sure only if it was clear by a MARGIN. On a CPU an unsure one is made by
+what the model says of the row alone, read anew from its beginning in one pass. A GPU does not wait to ask: there a row
+that met one is written again alone, and that is its text.
 """
 
 from __future__ import annotations
