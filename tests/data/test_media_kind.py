@@ -5,6 +5,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from foresay.data.media_kind import media_of
@@ -33,11 +34,17 @@ def test_folders(tmp_path: Path, names: tuple[str, ...], kind: str | None) -> No
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("a.npy", "images"), ("train-images-idx3-ubyte.gz", "images"), ("a.wav", "sounds"), ("a.txt", None), ("a", None)],
+    [("a.npy", None), ("train-images-idx3-ubyte.gz", "images"), ("a.wav", "sounds"), ("a.txt", None), ("a", None)],
 )
 def test_files(tmp_path: Path, name: str, kind: str | None) -> None:
     filled(tmp_path, name)
     assert media_of(str(tmp_path / name)) == kind
+
+
+def test_arrays_by_their_header(tmp_path: Path) -> None:
+    for name, array in (("a", np.zeros((2, 3, 4), np.uint8)), ("b", np.zeros((2, 3, 4, 3), np.uint8)), ("c", [1, 2])):
+        np.save(tmp_path / name, array)
+    assert [media_of(str(tmp_path / f"{name}.npy")) for name in "abc"] == ["images", "images", None]
 
 
 def test_archives(tmp_path: Path) -> None:

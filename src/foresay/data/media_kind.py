@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from foresay.data import builtin
 from foresay.data.image_files import ENDINGS as PICTURES
 from foresay.data.made import kind_of
@@ -27,16 +29,27 @@ def media_of(place: str) -> Media | None:
     elif path.is_file():
         if path.name.lower().endswith(ARCHIVES):
             return "sounds" if is_archive_of_sounds(path) else None
+        if path.suffix.lower() == ".npy":
+            return "images" if _holds_pictures(path) else None
         names = [path.name]
     else:
         return None
     return _most(names)
 
 
+def _holds_pictures(path: Path) -> bool:
+    """Whether an array is one of pictures, by its header; one that cannot be read is told by who reads it."""
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, OSError, EOFError):
+        return False
+    return array.dtype == np.uint8 and array.ndim in (3, 4)
+
+
 def _most(names: list[str]) -> Media | None:
     """What more than half of some files are, hidden ones left out."""
     names = [name.lower() for name in names if not name.startswith(".")]
-    pictures = sum(name.endswith((*PICTURES, ".npy")) or "-idx3-ubyte" in name for name in names)
+    pictures = sum(name.endswith(PICTURES) or "-idx3-ubyte" in name for name in names)
     sounds = sum(name.endswith(SOUNDS) for name in names)
     if 2 * max(pictures, sounds) <= len(names):
         return None
