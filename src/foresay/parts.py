@@ -58,6 +58,7 @@ HOMES = {
     "encoder": "foresay.encode",
     "pool": "foresay.encode",
     "output": "foresay.output",
+    "density": "foresay.output",
     "tree": "foresay.output.trees",
     "decoder": "foresay.decode",
     "confusions": "foresay.decode.correct",
