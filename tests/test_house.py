@@ -45,6 +45,8 @@ ORDER += [
     "represent",
     "run",
     "media",
+    "forecast",
+    "foretold",
     "samples",
     "loading",
     "building",

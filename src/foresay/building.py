@@ -12,6 +12,7 @@ from foresay.counts.frequency import count_tokens
 from foresay.data.label_shards import LabelShards
 from foresay.data.levels import Form, LevelShards
 from foresay.data.pair_shards import PairShards
+from foresay.data.series_shards import SeriesShards
 from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import FOLDER as ELMO
@@ -21,6 +22,7 @@ from foresay.errors import UserError
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
 from foresay.models.seq2seq.task import Seq2Seq
+from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.output.output import Output
@@ -63,6 +65,8 @@ def build(
         model.learn_labels(text.labels)
     if isinstance(text, LabelShards) and isinstance(model, LanguageModel):
         model.learn_labels(text.labels)
+    if isinstance(text, SeriesShards) and isinstance(model, Series):
+        model.learn_form(text.form)
     if isinstance(text, LevelShards):
         tell_grid(model, text.form.columns, text.form.channels)
         _check_positions(model, text.form)

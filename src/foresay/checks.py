@@ -26,6 +26,7 @@ READS = {
     "pairs": "writes a target from a source",
     "tags": "reads words with tags",
     "labels": "gives labels to texts",
+    "series": "reads series of numbers",
 }
 
 

@@ -18,6 +18,7 @@ from foresay.counts.arpa_files import is_arpa
 from foresay.data.label_shards import LabelSet
 from foresay.data.levels import Form, LevelRows
 from foresay.data.prepare import SOURCE
+from foresay.data.series_form import SeriesForm
 from foresay.data.tag_set import open_tags
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected
@@ -28,10 +29,12 @@ from foresay.embed.elmo import Elmo
 from foresay.encode.encoder import State, tell_grid
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.forecast import SeriesRun
 from foresay.media import MediaLabelRun, MediaRun
 from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
 from foresay.models.language_model import LanguageModel
+from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.own import CodeError
@@ -162,6 +165,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     if isinstance(recipe.data, LevelRows):
         form = Form.read(folder)
         tell_grid(model, form.columns, form.channels)
+    if isinstance(model, Series):
+        model.learn_form(SeriesForm.read(folder))
     model.build(len(recipe.tokens))
     tensors, source = read_model(folder, config), folder / MODEL
     if tensors is None:
@@ -174,7 +179,7 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     if isinstance(recipe.data, LevelRows):
         shown = MediaLabelRun if model.reads == "labels" else MediaRun
         return shown(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
-    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun}.get(model.reads, usual)
+    kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun, "series": SeriesRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 
 

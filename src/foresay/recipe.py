@@ -173,7 +173,12 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
         raise UserError(f"task={name!r}; allowed: {', '.join(parts.names('task'))}")
     seed = parts.fits(Seed, raw.pop("seed", 1), "seed")
     deterministic = parts.fits(bool, raw.pop("deterministic", False), "deterministic")
-    sections = {section: _section(section, raw.pop(section, {})) for section in SECTIONS}
+    data = _section("data", raw.pop("data", {}))
+    beside = getattr(data, "beside", {})
+    tokens = raw.pop("tokens", None)
+    tokens = _section("tokens", beside.get("tokens", {}) if tokens is None else tokens)
+    train = _section("train", _with_batches(raw.pop("train", {}), beside.get("train.batches")))
+    sections = {"data": data, "tokens": tokens, "train": train}
     if not model:
         return Recipe(task=None, **sections, seed=seed, deterministic=deterministic)
     cls = parts.find("task", name, "task")
@@ -185,6 +190,14 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
             raise UserError(f"{key} is no setting of a {name} recipe; allowed: {', '.join(every)}{near}")
     task = cls(**parts.check(cls, raw))
     return Recipe(task=task, **sections, seed=seed, deterministic=deterministic)
+
+
+def _with_batches(train: Any, kind: str | None) -> Any:
+    """The training of a recipe with the batches that its data need, where no kind of them is named."""
+    if kind is None or not isinstance(train, dict):
+        return train
+    batches = train.get("batches", {})
+    return train | {"batches": {"kind": kind, **batches}} if isinstance(batches, dict) else train
 
 
 def _section(section: str, value: Any) -> Any:

@@ -28,10 +28,13 @@ from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
 from foresay.data.levels import LevelShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
+from foresay.data.series_shards import SeriesShards
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import elmos
 from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
+from foresay.forecast import SeriesRun
+from foresay.foretold import write_forecasts
 from foresay.loading import load, pick_device
 from foresay.media import MediaRun
 from foresay.models.classifier import Classifier
@@ -262,6 +265,8 @@ def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared)
         prepared.train.labels.save(folder)
     if isinstance(prepared.train, LevelShards):
         prepared.train.form.save(folder)
+    if isinstance(prepared.train, SeriesShards):
+        prepared.train.form.save(folder)
     folders.write_recipe(folder, recipe, len(prepared.tokens), prepared.folder.name)
 
 
@@ -352,6 +357,11 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
         with watch.stage("drawing samples") as tell:
             write_samples(MediaRun(folder, recipe, prepared.tokens, model.eval()), prepared.train, tell)
+    if isinstance(prepared.train, SeriesShards):
+        with watch.stage("forecasting"):
+            told = write_forecasts(SeriesRun(folder, recipe, prepared.tokens, model.eval()), prepared)
+        results |= {"valid": results["valid"] and results["valid"] | told}
+        write_results(folder, results)
     write_card(folder, recipe, results)
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)
@@ -377,6 +387,13 @@ def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
             share = 100 * valid["most_frequent"]
             watch.note(
                 f"warning: the accuracy is no better than always giving the most frequent answer ({share:.1f} %)"
+            )
+        return
+    if "nats_per_step" in valid:
+        if "f1_of_ones" not in valid and valid["error"] >= valid["naive_error"]:
+            watch.note(
+                f"warning: the mean of the next step is off by {valid['error']:.4g}, and the step before by "
+                f"{valid['naive_error']:.4g}: {_how_to_learn(results.get('steps'), warmup)}, or set relative=true"
             )
         return
     guessing = math.log(results["vocabulary"])

@@ -19,7 +19,7 @@ from foresay.models.ngram import Ngram
 from foresay.models.task import Task
 from foresay.text.characters import Characters
 from foresay.text.tokens import START, STOP, UNK
-from foresay.train.evaluate import Measured, _interval, evaluate, perplexity, told
+from foresay.train.evaluate import Measured, bootstrap, evaluate, perplexity, told
 from tests.train.made import model_for, prepared_text
 
 LINES = ["the café is old.", "a cat", "où est le chat ?", "it sees the small red house, and then", "é"]
@@ -177,14 +177,14 @@ def test_the_interval_is_that_of_the_normal_approximation(pieces: int) -> None:
     draw = np.random.default_rng(3)
     counts = np.full(pieces, 10)
     losses = draw.normal(2.0, 0.5, pieces)
-    low, high = _interval(losses * 10, counts)
+    low, high = bootstrap(losses * 10, counts)
     error = losses.std() / math.sqrt(pieces)
     assert low == pytest.approx(losses.mean() - 1.96 * error, abs=0.25 * error)
     assert high == pytest.approx(losses.mean() + 1.96 * error, abs=0.25 * error)
 
 
 def test_empty_rows_do_not_weigh() -> None:
-    assert _interval(np.array([2.0, 0.0, 4.0]), np.array([1, 0, 2])) == (2.0, 2.0)
+    assert bootstrap(np.array([2.0, 0.0, 4.0]), np.array([1, 0, 2])) == (2.0, 2.0)
 
 
 def test_figures_as_a_dict_never_overflow() -> None:
@@ -196,7 +196,7 @@ def test_figures_as_a_dict_never_overflow() -> None:
 def test_the_interval_leaves_no_piece_out() -> None:
     """More rows than pieces: the later half is worse, and the interval is around the mean of all."""
     sums = np.concatenate([np.full(350, 1.0), np.full(349, 9.0)])
-    low, high = _interval(sums, np.ones(699))
+    low, high = bootstrap(sums, np.ones(699))
     assert low < sums.mean() < high and high - low < 2
 
 

@@ -4,7 +4,7 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, predicting, writing, drawing, correcting  # noqa: I001
+from foresay.cli import training, using, predicting, writing, drawing, forecasting, correcting  # noqa: I001
 from foresay.cli import embedding, senses, looking, joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
@@ -15,6 +15,7 @@ __all__ = [
     "data",
     "drawing",
     "embedding",
+    "forecasting",
     "joining",
     "listing",
     "looking",

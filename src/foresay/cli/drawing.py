@@ -34,6 +34,7 @@ def draw(
         float | None, typer.Option(help="Rows of FILE that stay, by default half; of a sound seconds, by default all.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Of sounds: the longest, by default 1.")] = None,
+    steps: Annotated[int, typer.Option(help="Of series and music: how many.")] = 64,
     temperature: Annotated[float, typer.Option(help="0 is greedy, 1 as learnt, less is safer.")] = 1.0,
     top_k: Annotated[int, typer.Option(help="Only the k likeliest; 0: all.")] = 0,
     top_p: Annotated[float, typer.Option(help="Only the likeliest that hold this mass.")] = 1.0,
@@ -55,6 +56,21 @@ def draw(
         raise UserError(
             f"{run} draws nothing; allowed: a language model of pictures or sounds, as foresay train pixelcnn makes one"
         )
+    if loaded.model.reads == "series":
+        from foresay.cli.forecasting import draw_series
+
+        given = {
+            "FILE": begun,
+            "--label": label,
+            "--keep": keep,
+            "--seconds": seconds,
+            "--top-k": top_k,
+            "--json": as_json,
+        }
+        _refuse(given, loaded)
+        check_free(out if out is not None else run / "drawn", force)
+        say(f"{draw_series(loaded, out, number, steps, seed, temperature)} is written")
+        return
     place = out if out is not None else run / ("drawn" if loaded.form.rate else "drawn.png")
     labels = _labels(loaded, label or [ALL])
     _check_place(place, force, loaded.form.noun)
@@ -69,6 +85,13 @@ def draw(
         show_json([about | {"file": str(file)} for about, file in zip(each, where, strict=True)])
     else:
         say(f"{place} is written")
+
+
+def _refuse(given: dict[str, Any], run: Any) -> None:
+    """Refuses what is for pictures and sounds."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise UserError(f"{name} is for pictures and sounds, and {run.folder} is of {run.form.told()}; leave it out")
 
 
 def _check_place(place: Path, force: bool, noun: str) -> None:

@@ -102,6 +102,10 @@ def evaluate(
         show_labelled(measured, picture, as_json=as_json) if labels else show_tagged(measured, as_json=as_json)
     elif as_json:
         show_json(measured.as_dict())
+    elif loaded.model.reads == "series":
+        from foresay.cli.forecasting import show_series
+
+        show_series(measured)
     else:
         show_measured(measured)
 
@@ -222,6 +226,11 @@ def score(
     loaded: Any = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
         say(PSEUDO)
+    if loaded.model.reads == "series":
+        from foresay.cli.forecasting import score_series
+
+        score_series(loaded, texts, steps=tokens, as_json=as_json)
+        return
     if hasattr(loaded, "nats"):
         refuse_options(loaded, {"tokens": tokens, "encoding": encoding})
         score_documents(loaded, texts, label, as_json=as_json)

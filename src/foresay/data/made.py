@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from foresay.data.answers import answers
 from foresay.data.brackets import brackets
+from foresay.data.chords import chords
 from foresay.data.chunks import chunks
 from foresay.data.dates import dates
 from foresay.data.digits import digits
@@ -20,13 +21,15 @@ from foresay.data.negation import negation
 from foresay.data.phonemes import phonemes
 from foresay.data.proteins import proteins
 from foresay.data.questions import questions
+from foresay.data.seasons import seasons
 from foresay.data.shapes import shapes
 from foresay.data.signatures import signatures
+from foresay.data.sunspots import sunspots
 from foresay.data.tones import tones
 from foresay.errors import UserError, nearest
 
 PREFIX = "builtin:"
-Kind = Literal["pairs", "labels", "tags", "images", "sounds"]
+Kind = Literal["pairs", "labels", "tags", "images", "sounds", "series", "music"]
 Made = dict[str, tuple[Callable[[int], dict[str, Any]], str]]
 
 MADE: dict[Kind, Made] = {
@@ -63,6 +66,13 @@ MADE: dict[Kind, Made] = {
     },
     "sounds": {
         "tones": (tones, "sounds: sines, squares, slides, plucks and noise, 0.25 s at 4,000 Hz; made by the seed"),
+    },
+    "series": {
+        "sunspots": (sunspots, "series: the sunspots of each year from 1700 to 2008"),
+        "seasons": (seasons, "series: 60 of 240 months with a level, a trend, seasons and noise; made by the seed"),
+    },
+    "music": {
+        "chords": (chords, "music: 32 chords of four notes in twelve keys, which follow as in a cadence; by the seed"),
     },
 }
 

@@ -13,6 +13,8 @@ from foresay.data.label_shards import LabelShards
 from foresay.data.levels import FILE as LEVELS
 from foresay.data.levels import LevelShards
 from foresay.data.row_shards import RowShards, lengths
+from foresay.data.series_form import FILE as SERIES
+from foresay.data.series_shards import SeriesShards
 from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
 
@@ -38,6 +40,8 @@ class PairShards(RowShards):
 
 def opened(folder: Path) -> Shards:
     """Shards of a text, of pairs, of words and their tags, of texts with labels, or of pictures and sounds."""
+    if (folder.parent / SERIES).is_file():
+        return SeriesShards(folder)  # pyright: ignore[reportReturnType]
     if (folder / "tags").is_dir():
         return TagShards(folder)
     if (folder / "labels.bin").is_file():

@@ -22,6 +22,7 @@ from foresay.data.pair_shards import opened
 from foresay.data.pairs import Pairs
 from foresay.data.reading import LONGEST_LINE
 from foresay.data.scans import Scans
+from foresay.data.series import Series
 from foresay.data.shards import SHARD, Shards
 from foresay.data.source import BLOCK
 from foresay.data.split import split
@@ -53,7 +54,7 @@ class Prepared:
 
 
 def prepare(
-    corpus: Corpus | Pairs | Tags | Labels | LevelRows,
+    corpus: Corpus | Pairs | Tags | Labels | LevelRows | Series,
     tokens: Tokens,
     seed: int,
     *,
@@ -67,6 +68,10 @@ def prepare(
 
     With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained.
     """
+    if isinstance(corpus, Series):
+        from foresay.data.series_prepare import PreparingSeries  # it imports this module
+
+        return PreparingSeries(corpus, tokens, seed, on_progress, learnt).done(cache)
     if not isinstance(corpus, Corpus):
         return _preparing(corpus)(corpus, tokens, seed, on_progress, learnt).done(cache)
     tell = on_progress or (lambda stage, fraction: None)

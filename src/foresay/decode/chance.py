@@ -37,7 +37,11 @@ def keys(seed: int, rows: Tensor) -> Tensor:
 
 def gumbel(keys: Tensor, step: Tensor | int, symbols: int) -> Tensor:
     """(B, V) of float64, for one step."""
+    return -torch.log(-torch.log(uniform(keys, step, symbols)))
+
+
+def uniform(keys: Tensor, step: Tensor | int, numbers: int) -> Tensor:
+    """(B, N) of float64 between 0 and 1, neither of them, for one step."""
     own = mixed(keys + torch.as_tensor(step + 1) * signed(GOLDEN))[:, None]
-    bits = mixed(own + torch.arange(1, symbols + 1, device=keys.device) * signed(GOLDEN))
-    uniform = (_shifted(bits, 11).double() + 0.5) / STEPS
-    return -torch.log(-torch.log(uniform))
+    bits = mixed(own + torch.arange(1, numbers + 1, device=keys.device) * signed(GOLDEN))
+    return (_shifted(bits, 11).double() + 0.5) / STEPS

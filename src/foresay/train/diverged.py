@@ -15,6 +15,7 @@ from typing import Any
 
 from foresay.errors import UserError
 from foresay.models.labelling import Labelling
+from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.train.loop import Trainer
@@ -36,19 +37,22 @@ def check_learnt(trainer: Trainer, valid: dict[str, Any] | None, begun: Callable
     if valid is not None and math.isnan(valid["loss"]):
         raise _diverged(trainer, "the validation loss is no number")
     guessing = guessed(model)
-    if valid is not None and (valid["loss"] <= CLIMBED * guessing or _better_than_one_answer(valid)):
+    most = guessing + (CLIMBED - 1) * abs(guessing)  # a density's may be below 0
+    if valid is not None and (valid["loss"] <= most or _better_than_one_answer(valid)):
         return
     known = _on_training_text(trainer, model)
-    if known["loss"] <= CLIMBED * guessing or _better_than_one_answer(known):
+    if known["loss"] <= most or _better_than_one_answer(known):
         return
     first = _on_training_text(trainer, begun())["loss"]
     loss = known["loss"] if valid is None else min(valid["loss"], known["loss"])
-    if not loss <= CLIMBED * first:
+    if not loss <= first + (CLIMBED - 1) * abs(first):
         raise _diverged(trainer, f"the loss is {loss:.3g}, and guessing gives {guessing:.2f}")
 
 
 def guessed(model: Task) -> float:
-    """The loss of taking everything for equally probable."""
+    """The loss of taking everything for equally probable; of numbers, of knowing their means and deviations alone."""
+    if isinstance(model, Series):
+        return model.guessing()
     if isinstance(model, Labelling):
         labels = len(model.labels.names)
         return labels * math.log(2) if model.labels.several else math.log(labels)

@@ -163,7 +163,7 @@ def evaluate(
         impossible=impossible,
         pseudo=not model.causal and not ways,
         ways={way: nats / tokens for way, nats in ways.items()},
-        interval=_interval(np.concatenate(sums), np.concatenate(counts)),
+        interval=bootstrap(np.concatenate(sums), np.concatenate(counts)),
         noun=noun,
         documents=round(shards.documents * share) if noun else 0,
     )
@@ -199,7 +199,7 @@ def _measured(model: Task, batches: Batches, shards: Shards) -> Iterator[_Batch]
         yield _Batch(nats.sum(1).numpy(), counts, int(unknown.sum()), float(nats[~unknown].sum()), impossible, sums)
 
 
-def _interval(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+def bootstrap(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     """95 % bootstrap interval of the mean loss, over pieces of the text (rows of batches)."""
     sums, counts = sums[counts > 0], counts[counts > 0]
     if not np.isfinite(sums).all():

@@ -33,6 +33,7 @@ from foresay import recipe as recipes
 from foresay.data.label_shards import LABELS
 from foresay.data.levels import FILE as LEVELS
 from foresay.data.prepare import SOURCE, TAGS
+from foresay.data.series_form import FILE as SERIES
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import KEPT, WEIGHTS
 from foresay.errors import UserError
@@ -42,7 +43,17 @@ from foresay.train.aside import file_hash, left_over, write_file, write_tensors
 RUNS = Path("runs")
 MODEL = "model.safetensors"
 TOKENS = ("tokenizer.json", "text.json")
-BEGUN = (*TOKENS, "config.json", ".lock", SOURCE, TAGS, LABELS, LEVELS, ELMO)  # what is there before recipe.yaml is
+BEGUN = (
+    *TOKENS,
+    "config.json",
+    ".lock",
+    SOURCE,
+    TAGS,
+    LABELS,
+    LEVELS,
+    SERIES,
+    ELMO,
+)  # what is there before recipe.yaml is
 # what stands in a run folder beside checkpoints
 WRITTEN = (".py", ".yaml", ".json", ".jsonl", ".md", ".png", ".safetensors")
 
@@ -185,7 +196,7 @@ def write_config(
     `code` are the hashes of the users' files that the run keeps.
     """
     own = [*(f"{SOURCE}/{name}" for name in TOKENS), *(f"{ELMO}/{name}" for name in KEPT)]
-    kept = [name for name in (*TOKENS, *own, TAGS, LABELS, LEVELS, MODEL) if (folder / name).exists()]
+    kept = [name for name in (*TOKENS, *own, TAGS, LABELS, LEVELS, SERIES, MODEL) if (folder / name).exists()]
     hashes = {name: file_hash(folder / name) for name in kept} | dict(code or {})
     config: dict[str, Any] = {"model_type": "foresay", "task": task, "vocabulary": vocabulary, "data": data}
     config |= {"base": base, "foresay": __version__, "sha256": hashes}

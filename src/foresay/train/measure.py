@@ -13,20 +13,24 @@ from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
 from foresay.embed.elmo import elmos
 from foresay.models.labelling import Labelling
+from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.text.tokens import STOP, UNK
 from foresay.train.classified import Classified, classify
 from foresay.train.evaluate import Measured, evaluate
+from foresay.train.foreseen import SeriesFigures, measure_series
 from foresay.train.tagged import TagFigures, measure_tags
 
 
 def measure_on(
     model: Task, batches: Batches, shards: Shards, *, limit: int | None = None
-) -> Measured | TagFigures | Classified:
+) -> Measured | TagFigures | Classified | SeriesFigures:
     """What there is to say of a model on held-out data of its kind."""
     if isinstance(model, Tagging):
         return measure_tags(model, batches, shards, limit=limit)
+    if isinstance(model, Series):
+        return measure_series(model, batches, shards, limit=limit)
     if isinstance(model, Labelling):
         return classify(model, batches, shards, limit=limit)
     return evaluate(model, batches, shards, limit=limit)

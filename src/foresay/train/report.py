@@ -16,6 +16,7 @@ from foresay.train.folder import trust_for
 from foresay.train.fonts import fit_fonts
 from foresay.train.media_card import measured_media, noun_of, use_of_media
 from foresay.train.progress import Metrics, without_nan
+from foresay.train.series_card import measured_series, use_of_series
 from foresay.yaml12 import dump
 
 WAYS = ("forwards", "backwards")  # of a model that reads both, each by itself
@@ -43,6 +44,8 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
         measured = _losses(results)
     if valid and "accuracy" in valid:
         measured = _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
+    elif valid and "nats_per_step" in valid:
+        measured = measured_series(valid)
     elif valid and (noun := noun_of(valid)):
         measured = measured_media(valid, noun)
     elif valid:
@@ -69,9 +72,11 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     use = _use_of_pairs(folder, trust) if recipe.task.conditional else use
     use = _use_of_tags(folder, trust) if recipe.task.reads == "tags" else use
     use = _use_of_labels(folder, trust) if recipe.task.reads == "labels" else use
+    use = use_of_series(folder, trust, recipe) if recipe.task.reads == "series" else use
     media = recipe.data.part_name in ("images", "sounds")
     use = use_of_media(folder, trust, recipe) if media and recipe.task.part_name != "word-vectors" else use
     drawn = f"\n![{recipe.data.part_name} that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
+    drawn += "\n![forecasts of held-out steps](forecast.png)\n" if (folder / "forecast.png").exists() else ""
     return f"""---
 library_name: foresay
 ---
@@ -99,6 +104,7 @@ Every setting{" that was used" if fitted else ""}, with the defaults filled in.
 
 def _what(task: str) -> str:
     named = {"ngram": "An n-gram model", "word-vectors": "Word vectors", "hmm": "A hidden Markov model"}
+    named |= {"series": "A model of series"}
     return named.get(task, f"A {task.replace('-', ' ')}")
 
 
@@ -230,6 +236,7 @@ def write_curve(folder: Path) -> None:
     if measured:
         curves["kept"] = [min(measured, key=lambda point: point[1])]
     of = "text" if any("valid_texts" in line for line in lines) else "token"
+    of = "step" if any("valid_nats_per_step" in line for line in lines) else of
     of = next((unit for unit in ("dimension", "sample") if any(f"valid_bits_per_{unit}" in line for line in lines)), of)
     draw_curves(folder / "curve.png", curves, f"loss, nats per {of}", title=folder.name)
 

@@ -1,0 +1,89 @@
+"""Series as pictures: forecasts as a fan over what came before and after, or the keys of piano rolls over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foresay.train.report import write_picture
+
+PANELS = 6  # that there is room for
+BEFORE = 4  # times the steps that are forecast are shown of what came before, 24 at least
+INK, COLOUR, TRUTH = "#333333", "#0072B2", "#D55E00"
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and how dense they are drawn
+
+
+@dataclass(frozen=True)
+class Fan:
+    """One number of one series: what came before, the paths (N, steps) from there, and what came, where it is known."""
+
+    name: str
+    before: np.ndarray
+    paths: np.ndarray
+    came: np.ndarray | None = None
+
+
+def draw_fans(path: Path, fans: Sequence[Fan], title: str) -> None:
+    """The first few as .png."""
+    from matplotlib.figure import Figure
+
+    shown = list(fans)[:PANELS]
+    wide = 1 if len(shown) == 1 else 2
+    high = -(-len(shown) // wide)
+    figure = Figure(figsize=(8 if wide == 1 else 11, 0.8 + 2.6 * high), layout="constrained")
+    panels = list(figure.subplots(high, wide, squeeze=False).flat)
+    for axes, fan in zip(panels, shown, strict=False):
+        _draw_fan(axes, fan)
+    for axes in panels[len(shown) :]:
+        axes.set_axis_off()
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
+    write_picture(path, figure)
+
+
+def _draw_fan(axes: Any, fan: Fan) -> None:
+    steps = fan.paths.shape[1]
+    before = fan.before[-max(BEFORE * steps, 24) :]
+    at = np.arange(len(fan.before) - len(before), len(fan.before))
+    ahead = np.arange(len(fan.before), len(fan.before) + steps)
+    axes.plot(at, before, color=INK, linewidth=1.2)
+    middle, joined = np.median(fan.paths, 0), np.concatenate([at[-1:], ahead])
+    for low, high, dense in BANDS:
+        edges = np.quantile(fan.paths, [low, high], axis=0)
+        edges = np.concatenate([np.repeat(before[-1:], 2)[:, None], edges], 1)
+        name = f"{round(100 * (high - low))} % of the paths"
+        axes.fill_between(joined, *edges, color=COLOUR, alpha=dense, linewidth=0, label=name)
+    axes.plot(joined, np.concatenate([before[-1:], middle]), color=COLOUR, linewidth=1.6, label="median")
+    if fan.came is not None:
+        axes.plot(ahead[: len(fan.came)], fan.came, color=TRUTH, linewidth=1.2, linestyle="--", label="what came")
+    axes.set_title(fan.name, loc="left", fontsize=9, parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.tick_params(labelsize=8)
+    axes.set_xlabel("step", fontsize=8)
+
+
+def draw_rolls(path: Path, rolls: Sequence[np.ndarray], first: int, title: str) -> None:
+    """Piano rolls (T, D) as .png, a panel each; `first` is the MIDI number of the first column."""
+    from matplotlib.figure import Figure
+
+    shown = list(rolls)[:PANELS]
+    figure = Figure(figsize=(10, 0.6 + 1.7 * len(shown)), layout="constrained")
+    sounding = np.flatnonzero(np.concatenate(shown).any(0))
+    low, high = (int(sounding[0]), int(sounding[-1])) if len(sounding) else (0, shown[0].shape[1] - 1)
+    for axes, roll in zip(figure.subplots(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+        extent = (0, len(roll), first + low - 0.5, first + high + 0.5)
+        keys = roll[:, low : high + 1].T
+        axes.imshow(keys, origin="lower", aspect="auto", cmap="Blues", interpolation="nearest", extent=extent)
+        octaves = [key for key in range(first + low, first + high + 1) if key % 12 == 0]
+        axes.set_yticks(octaves, [f"C{key // 12 - 1}" for key in octaves])
+        axes.grid(axis="y", alpha=0.4)
+        axes.tick_params(labelsize=8)
+    figure.axes[-1].set_xlabel("step", fontsize=8)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
+    write_picture(path, figure)
