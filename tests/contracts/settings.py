@@ -85,7 +85,11 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"size": 14, "heads": 2, "layers": 2, "causal": False},
         {"size": 12, "heads": 2, "layers": 2, "causal": False, "attention": {"window": 2}, "positions": "rotary"},
     ],
-    ("encoder", "window"): [{"span": 3, "size": 7}, {"span": 1, "size": 7}, {"span": 4, "size": 7, "layers": 2}],
+    ("encoder", "window"): [
+        {"span": 3, "size": 7},
+        {"span": 1, "size": 7},
+        {"span": 4, "size": 7, "layers": 2, "activation": "identity"},
+    ],
     ("cell", "lstm-projected"): [{"projection": 5}],
     ("cell", "mogrifier"): [{"rounds": 5}, {"rounds": 2}],
     ("cell", "shortcut"): [

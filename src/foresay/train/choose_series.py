@@ -1,7 +1,7 @@
 """No settings needed for series of numbers and music: looks at some of them and writes a recipe, with reasons.
 
-Of series the season is the lag at which they are most like themselves, and the model is of differences where these say
-more than the values themselves.
+Of series the season is the lag at which they are most like themselves, and the model is of differences where these vary
+far less than the values.
 """
 
 from __future__ import annotations
@@ -82,25 +82,31 @@ def wanders(looked: list[np.ndarray]) -> bool:
 
 
 def season_of(looked: list[np.ndarray]) -> int:
-    """The lag with the highest mean autocorrelation of the differences, if it is a peak and high; 1 where none is.
-
-    Differences, because a trend makes all lags alike.
-    """
+    """The lag with the highest mean autocorrelation, if it is a peak behind the first lag below 0; 1 where none is."""
     longest = min(SEASONS[1], min(map(len, looked)) // 3)
     if longest <= SEASONS[0]:
         return 1
     found = np.mean([_alike(values, longest + 1) for values in looked], 0)
+    below = np.flatnonzero(found < 0)
+    if not len(below):
+        return 1
     lags = np.arange(len(found))
-    peak = (lags >= SEASONS[0]) & (lags <= longest) & (found >= ALIKE)
+    peak = (lags >= SEASONS[0]) & (lags > below[0]) & (lags <= longest) & (found >= ALIKE)
     peak[1:-1] &= (found[1:-1] >= found[:-2]) & (found[1:-1] >= found[2:])
     return int(np.where(peak, found, -np.inf).argmax()) if peak.any() else 1
 
 
 def _alike(values: np.ndarray, lags: int) -> np.ndarray:
-    """Autocorrelations of the differences, (lags + 1,): their mean over columns; what is not known is 0."""
-    change = np.diff(values, axis=0)
-    change = np.nan_to_num(change - np.nan_to_num(np.nanmean(change, 0, keepdims=True)))
-    size = 1 << (2 * len(change)).bit_length()
-    power = np.abs(np.fft.rfft(change, size, axis=0)) ** 2
+    """Autocorrelations, (lags + 1,), of what a straight line leaves: the mean over columns; not known is 0."""
+    left = np.stack([_level(column) for column in values.T], 1)
+    size = 1 << (2 * len(left)).bit_length()
+    power = np.abs(np.fft.rfft(left, size, axis=0)) ** 2
     found = np.fft.irfft(power, size, axis=0)[: lags + 1]
     return (found / np.maximum(found[:1], 1e-12)).mean(1)
+
+
+def _level(column: np.ndarray) -> np.ndarray:
+    """A column without its straight line."""
+    known, at = ~np.isnan(column), np.arange(len(column))
+    line = np.polyfit(at[known], column[known], 1) if known.sum() > 2 else np.zeros(2)
+    return np.where(known, column - np.polyval(line, at), 0.0)
