@@ -54,6 +54,8 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
     if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
         raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
+    if recipe.begin is not None and hasattr(recipe.task, "fit"):
+        raise UserError(f"begin with task={recipe.task.part_name}, which is not trained in steps; leave it out")
     _check_sides(recipe)
     if recipe.train.compute.compile and not isinstance(encoder, Transformer):
         kind = f"encoder={encoder.part_name}" if isinstance(encoder, Encoder) else f"task={recipe.task.part_name}"
