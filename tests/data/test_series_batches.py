@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from foresay.data.series_batches import SeriesBatches
-from foresay.data.series_form import SeriesForm
+from foresay.data.series_form import Music, SeriesForm
 from foresay.data.series_shards import SeriesShards, SeriesWriter
 from foresay.errors import UserError
 
@@ -83,6 +83,35 @@ def test_training_covers_the_series_in_every_epoch(shards: SeriesShards) -> None
     assert epochs[0] != epochs[1]
     again = SeriesBatches(rows=2, length=8).open(shards, seed=5).batch(6)
     torch.testing.assert_close(again.targets, order.batch(6).targets, equal_nan=True)
+
+
+def test_music_is_transposed_within_the_keyboard(tmp_path: Path) -> None:
+    """Keys move together, by every number of keys that is allowed, and only in training."""
+    names = tuple(f"k{n}" for n in range(12))
+    music = (names, (0.0,) * 12, (1.0,) * 12, (0.0,) * 12, (1.0,) * 12, (True,) * 12, (0.0,) * 12, Music(60, 0.5))
+    SeriesForm(*music).save(tmp_path)
+    roll = np.zeros((4, 12), np.float32)
+    roll[0, 2], roll[1, 4], roll[3, 9] = 1, 1, 1
+    with SeriesWriter(tmp_path / "train", 6) as writer:
+        writer.add("x", roll, 0)
+        writer.finish()
+    shards = SeriesShards(tmp_path / "train")
+    settings = SeriesBatches(rows=1, length=4, transpose=3)
+    order, met = settings.open(shards, seed=1), set()
+    for step in range(60):
+        batch = order.batch(step)
+        assert batch.frames is not None and batch.targets is not None
+        by = int(batch.targets[0, 0].argmax()) - 2
+        assert np.array_equal(batch.targets[0], np.roll(roll, by, 1))
+        assert np.array_equal(batch.frames[0, 1:], batch.targets[0, :-1])
+        met.add(by)
+    assert met == {-2, -1, 0, 1, 2}  # two keys of room below, two above
+    assert np.array_equal(next(iter(settings.evaluation(shards))).targets[0], roll)
+
+
+def test_only_music_is_transposed(shards: SeriesShards) -> None:
+    with pytest.raises(UserError, match=r"transpose=2 moves keys of music, and this is one column \(a\); leave it out"):
+        SeriesBatches(transpose=2).own(shards)
 
 
 def test_texts_are_refused() -> None:
