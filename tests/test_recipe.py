@@ -280,9 +280,11 @@ def names(kind: str) -> str:
 def test_mistakes_are_one_line(word, message):
     assert changed(word) == message
 
+
+def test_an_unknown_key_names_the_nearest():
     last = "version, task, data, tokens, train, begin, seed, deterministic"
     top = f"embedding, encoder, output, regularise, condition, {last}"
-    top = "embedding, encoder, output, regularise, condition, version, task, data, tokens, train, begin, seed, deterministic"
+    assert changed("encodr.size=5") == (
         f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
     )
     inner = "cell, size, layers, bidirectional, dropout, cells, between, initial"

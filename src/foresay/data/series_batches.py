@@ -41,8 +41,8 @@ class SeriesBatches(Batches):
             raise UserError("train.batches=series needs series; allowed: data.kind=series")
         if self.transpose and shards.form.music is None:
             raise UserError(
-                f"train.batches.transpose={self.transpose} moves keys of music, and this is {shards.form.told()}; leave "
-                "it out"
+                f"train.batches.transpose={self.transpose} moves keys of music, and this is {shards.form.told()}; "
+                "leave it out"
             )
         return shards
 
