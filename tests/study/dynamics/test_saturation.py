@@ -35,7 +35,7 @@ def built(given: Any) -> Cell:
 )
 def test_ends_are_found(given, ends):
     cell = built(given).train()
-    found = ends_of(cell, 3)
+    found = ends_of(cell)
     assert ends.items() <= found.items() and cell.training
     assert found == ends or given == "slstm"  # whose n is positive
 

@@ -45,11 +45,11 @@ class Saturated:
 
 
 @torch.no_grad()
-def ends_of(cell: Cell, in_width: int, steps: int = 16) -> dict[str, Ends]:
+def ends_of(cell: Cell, steps: int = 16) -> dict[str, Ends]:
     """The named values of a built cell that have ends; the rest is not named."""
     chance = torch.Generator().manual_seed(1)
     weight = next(cell.parameters())
-    x = PUSH * torch.randn(8, steps, in_width, generator=chance).to(weight)
+    x = PUSH * torch.randn(8, steps, cell.maths.widths["x:x"], generator=chance).to(weight)
     was = cell.training
     found = cell.eval().trace(x, cell.begin(x))[0]
     cell.train(was)
