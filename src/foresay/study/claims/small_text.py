@@ -24,7 +24,7 @@ from foresay.data.batch import Batch
 from foresay.data.builtin import python_reference
 from foresay.models.language_model import LanguageModel
 from foresay.parts import make
-from foresay.study.claims.training import updating
+from foresay.study.claims.training import one_thread, updating
 from foresay.study.recall import nearest_width
 from foresay.text.tokens import SPECIALS, UNK
 
@@ -90,9 +90,10 @@ def learn(model: LanguageModel, text: Text, size: Size, seed: int) -> float:
     """Trains a model; the loss on the text held out. Without end where it is no number any more."""
     chance = torch.Generator().manual_seed(seed)
     steps = updating(model, lambda _: model.loss(windows(text.learnt, size.rows, size.length, chance))[0], size.rate)
-    for _ in range(size.updates):
-        next(steps)
-    return held_out_loss(model, text, size)
+    with one_thread():
+        for _ in range(size.updates):
+            next(steps)
+        return held_out_loss(model, text, size)
 
 
 @torch.no_grad()

@@ -38,9 +38,11 @@ def uniform_start(width: int) -> Tensor:
     return torch.full((width,), width**-0.5, dtype=torch.float64)
 
 
-def responses(weight: Tensor, steps: int, activation: str = "identity", bias: Tensor | float = 0.0) -> Tensor:
-    """h_0 ... h_steps (steps + 1, H) from the uniform start."""
-    states, activate = [uniform_start(len(weight))], ACTIVATIONS[activation]
+def responses(
+    weight: Tensor, steps: int, activation: str = "identity", *, bias: Tensor | float = 0.0, start: Tensor | None = None
+) -> Tensor:
+    """h_0 ... h_steps (steps + 1, H) from the uniform start, or from one that is given."""
+    states, activate = [uniform_start(len(weight)) if start is None else start], ACTIVATIONS[activation]
     for _ in range(steps):
         states.append(activate(weight @ states[-1] + bias))
     return torch.stack(states)
