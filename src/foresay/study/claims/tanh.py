@@ -25,7 +25,7 @@ from foresay.study.dynamics.saturation import saturated
 from foresay.train.progress import Tell
 
 ACTIVATIONS = ("tanh", "relu", "sigmoid", "identity")
-VALUES, WIDTH, STEPS = (0.9, 1.0, 1.1), 32, 50
+VALUES, WIDTH, STEPS = (0.9, 1.0, 1.1), 32, 100
 HIDDEN = 64
 RATES = (0.002, 0.005)
 QUICK, FULL = Size(300), Size(3000)
@@ -120,7 +120,7 @@ def picture(found: Sequence[Learnt], states: Mapping[int, Mapping[str, Mapping[s
         name: {rate: [one.loss for one in found if (one.activation, one.rate) == (name, rate)] for rate in RATES}
         for name in ACTIVATIONS
     }
-    ks = range(0, STEPS + 1, 5)
+    ks = range(0, STEPS + 1, 10)
 
     def line(what: str, name: str) -> dict[int, list[float]]:
         return {k: [statistics.median(own[f"{name}, λ = 1.1"][what][k] for own in states.values())] for k in ks}

@@ -23,7 +23,6 @@ from torch import Tensor
 
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError
-from foresay.study.recall import decay
 
 Norms = dict[str, list[float]]
 
@@ -83,11 +82,16 @@ def step_through(encoder: Recurrent, inputs: Sequence[Tensor]) -> tuple[list[dic
 
 def fall(norms: Sequence[float]) -> Fall:
     """The line through log norm(d), of what is not 0."""
-    points = [(float(d), math.log(norm)) for d, norm in enumerate(norms) if norm > 0]
+    return line_through([(float(d), math.log(norm)) for d, norm in enumerate(norms) if norm > 0])
+
+
+def line_through(points: Sequence[tuple[float, float]]) -> Fall:
+    """The line by least squares through (x, log norm)."""
     if len(points) < 2:
         return Fall(-math.inf, 1.0)
-    slope, (ds, logs) = -decay(norms), zip(*points, strict=True)
-    middle, mean = sum(ds) / len(ds), sum(logs) / len(logs)
+    xs, logs = zip(*points, strict=True)
+    middle, mean = sum(xs) / len(xs), sum(logs) / len(logs)
+    slope = sum((x - middle) * (log - mean) for x, log in points) / sum((x - middle) ** 2 for x in xs)
     whole = sum((log - mean) ** 2 for log in logs)
-    left = sum((log - mean - slope * (d - middle)) ** 2 for d, log in points)
+    left = sum((log - mean - slope * (x - middle)) ** 2 for x, log in points)
     return Fall(slope, 1 - left / whole if whole > 0 else 1.0)
