@@ -56,6 +56,7 @@ def test_norms_of_a_linear_network_are_powers():
     assert [norm / found[0] for norm in found] == pytest.approx([0.5**d for d in range(13)], rel=1e-6)
 
 
+@pytest.mark.usefixtures("few_letters")
 def test_a_whole_run(monkeypatch, tmp_path):
     monkeypatch.setattr(gradient_decay, "QUICK", Size(2, rows=2, length=6, asked=4))
     monkeypatch.setattr(gradient_decay, "PLACES", 2)

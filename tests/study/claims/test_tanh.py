@@ -47,6 +47,7 @@ def test_states_by_what_is_known():
     assert found["sigmoid, λ = 0.9"]["apart"][50] < 1e-12 and found["tanh, λ = 0.9"]["length"][50] < 0.01
 
 
+@pytest.mark.usefixtures("few_letters")
 def test_a_whole_run(monkeypatch, tmp_path):
     monkeypatch.setattr(tanh, "QUICK", Size(2, rows=2, length=6, asked=4))
     found = runner.run_claim("tanh", quick=True, out=tmp_path, watch=Watch())
