@@ -116,9 +116,9 @@ def profiled(name: str, cell: Any, seed: int, size: Size) -> Profiled:
     return Profiled(name, seed, loss, before, carried(norms_of(model, text, FAR)))
 
 
-def norms_of(model: LanguageModel, text: Text, far: int) -> Norms:
+def norms_of(model: LanguageModel, text: Text, far: int, places: int | None = None) -> Norms:
     """The gradient's profile at the last place of windows of the held-out text, a quarter longer than it goes back."""
-    batch = windows(text.held_out, PLACES, far + far // 4, torch.Generator().manual_seed(-3))
+    batch = windows(text.held_out, places or PLACES, far + far // 4, torch.Generator().manual_seed(-3))
     assert batch.targets is not None and isinstance(model.encoder, Recurrent)
     encoder, targets = model.encoder, batch.targets[:, -1:]
 
