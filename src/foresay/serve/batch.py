@@ -236,4 +236,3 @@ class Batch:
         if None in labels:
             return self.model
         return Given(self.model, torch.tensor(labels, device=self.device))
-

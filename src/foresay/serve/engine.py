@@ -102,17 +102,21 @@ class Engine:
 
     def write(self, name: str, asked: Asked, tell: Told | None = None, *, top: int = 0) -> Ticket:
         """Takes a request. `tell` is called, in the engine's thread, with each token and each end of a text."""
-        limits, ticket = self.limits, Ticket(self.runs[name], asked, tell)
-        if asked.how.length > limits.length:
-            raise UserError(f"length={asked.how.length}; allowed here: {limits.length:,} tokens at most")
-        if asked.number > limits.number:
-            raise UserError(f"number={asked.number}; allowed here: {counted(limits.number, 'text')} at most")
+        self.check(asked.how.length, asked.number)
+        ticket = Ticket(self.runs[name], asked, tell)
         ticket.rows = [self._row(ticket, number, top) for number in range(asked.number)]
         with self.changed:
             self._check_open(len(ticket.rows))
             self.waiting[name] += [(ticket, row) for row in ticket.rows]
             self.changed.notify()
         return ticket
+
+    def check(self, length: int, number: int) -> None:
+        """Refuses more than a request may ask for."""
+        if length > self.limits.length:
+            raise UserError(f"length={length}; allowed here: {self.limits.length:,} tokens at most")
+        if number > self.limits.number:
+            raise UserError(f"number={number}; allowed here: {counted(self.limits.number, 'text')} at most")
 
     def do(self, call: Callable[[], _T]) -> Future[_T]:
         """Anything else of a run, done between two steps."""
