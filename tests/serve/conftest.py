@@ -17,9 +17,6 @@ from foresay.serve.served import Shelf, open_all
 from foresay.train.progress import Watch
 from foresay.vectors.word_vectors import WordVectors
 
-pytest.importorskip("fastapi")
-pytest.importorskip("uvicorn")
-
 PAIRS = {
     "task": "seq2seq",
     "tokens": "characters",
@@ -51,7 +48,10 @@ def shelf(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
         labels = {"task": "bag-of-words", "tokens": "blanks", "train": {"batches": "labels"}}
         bag = made("bag", labels, ["text\tlabel\n", *["a\tA\nb\tB\n"] * 20], "labels")
         hmm = made(
-            "hmm", {"task": "hmm", "tokens": "words"}, ["the\tD\ncat\tN\n\n", "a\tD\ndog\tN\nsees\tV\n\n"] * 20, "tags"
+            "hmm",
+            {"task": "hmm", "tokens": "words", "train": {"batches": "tags"}},
+            ["the\tD\ncat\tN\n\n", "a\tD\ndog\tN\nsees\tV\n\n"] * 20,
+            "tags",
         )
     WordVectors(WORDS, MATRIX).save(folder / "v.vec")
     return open_all([trained, pairs, bag, hmm, folder / "v.vec"], "cpu")

@@ -140,6 +140,20 @@ def test_who_goes_away_is_not_written_for(engine: Engine, lstm: Run) -> None:
     assert told[-1] == "cancelled" and len(told) < 4000 and engine.writing == 0
 
 
+def test_who_cannot_hear_is_as_one_who_went_away(engine: Engine, lstm: Run) -> None:
+    heard: list[Any] = []
+
+    def deaf(_number: int, what: Any) -> None:
+        heard.append(what)
+        raise RuntimeError("Event loop is closed")
+
+    deaf_one = engine.write("lstm", lstm.asked("the", length=4000, temperature=0), deaf)
+    other = engine.write("lstm", lstm.asked("the", length=9, seed=1))
+    assert other.result(SOON) == lstm.generate("the", length=9, seed=1)
+    deaf_one.result(SOON)
+    assert len(heard) == 1 and engine.writing == 0
+
+
 def test_a_fault_ends_one_runs_texts_alone(
     engine: Engine, lstm: Run, ngram: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

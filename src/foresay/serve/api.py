@@ -26,7 +26,7 @@ from foresay.errors import UserError
 from foresay.serve import bodies
 from foresay.serve.completions import Completion, answer, check, decoder_of, drawn, event
 from foresay.serve.counters import Counters
-from foresay.serve.engine import Engine, Limits
+from foresay.serve.engine import Busy, Engine, Limits
 from foresay.serve.faults import Fault, fault_of, unfit
 from foresay.serve.gate import Gate
 from foresay.serve.served import Served, Shelf
@@ -89,6 +89,7 @@ def _tell_faults(app: FastAPI) -> None:
 
     @app.exception_handler(UserError)
     @app.exception_handler(Fault)
+    @app.exception_handler(Busy)
     @app.exception_handler(Exception)
     async def any_(_request: Request, error: Exception) -> Response:
         return told(fault_of(error))

@@ -73,7 +73,7 @@ class Completion:
             number=self.number,
             decoder=decoder_of(self.body),
             seed=self.seed,
-            stop=self.body.stop or (),
+            stop=() if self.body.stop is None else self.body.stop,
             label=self.body.label,
         )
 

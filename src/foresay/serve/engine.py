@@ -68,8 +68,13 @@ class Ticket:
         return [self.run.joined(asked.prompt, asked.ids, row.written, asked.stops) for row in self.rows]
 
     def told(self, number: int, what: Chosen | str) -> None:
-        if self.tell is not None:
-            self.tell(number, what)
+        """Says it; who can hear no more (their event loop is closed) has gone, which is no matter of the others."""
+        try:
+            if self.tell is not None:
+                self.tell(number, what)
+        except Exception:
+            self.tell = None
+            self.cancel()
 
     def ended(self, row: Row, why: str) -> None:
         row.ended = why
@@ -194,9 +199,9 @@ class Engine:
         """Rows of requests that were cancelled."""
         for batch in self.batches.values():
             gone = [row for row in batch.rows if self.owners[id(row)].cancelled]
+            batch.drop(gone)
             for row in gone:
                 self.owners.pop(id(row)).ended(row, "cancelled")
-            batch.drop(gone)
 
     def _enter(self) -> None:
         """Rows that have waited, as many as there is room for."""

@@ -59,5 +59,7 @@ def unfit(errors: Sequence[Any], allowed: Sequence[str]) -> Fault:
         ways = dict.fromkeys(one["msg"].removeprefix("Input should be ") for one in own)
         given = shown(first.get("input"))
         given = given if len(given) <= SHOWN else given[: SHOWN - 3] + "..."
-        say = f"{param}={given}; allowed: {', or '.join(ways)}"
+        listed = any(one["type"].startswith("list") or len(one["loc"]) > len(first["loc"]) for one in own)
+        texts = "text, or a list of texts" if kind.startswith("string") and listed else ""
+        say = f"{param}={given}; allowed: {texts or ', or '.join(ways)}"
     return Fault(400, " ".join(say.split()), "invalid_request_error", param)

@@ -24,10 +24,23 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = time.time(), "499"
+        began, status, read = time.time(), "499", 0
+
+        async def receiving() -> Any:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > LARGEST:
+                raise TooLarge
+            return message
 
         async def sending(message: Any) -> None:
             nonlocal status
+            if read > LARGEST and status != "413":  # what the app says of a body it could not read
+                status = "413"
+                await refuse(TooLarge(), send)
+            if read > LARGEST:
+                return
             if message["type"] == "http.response.start":
                 status = str(message["status"])
             await send(message)
@@ -36,9 +49,10 @@ class Gate:
             if (fault := self._refused(scope)) is not None:
                 await refuse(fault, sending)
             else:
-                await self.app(scope, self._measured(receive), sending)
-        except TooLarge as fault:
-            await refuse(fault, sending)
+                await self.app(scope, receiving, sending)
+        except Exception:
+            status = "500"
+            raise
         finally:
             path = getattr(scope.get("route"), "path", "other")  # not what was asked: that has no end
             self.counters.requests.labels(path, status).inc()
@@ -54,19 +68,6 @@ class Gate:
         what = "another key is given" if given else "no key is given"
         message = f"{what}; allowed: the server's, as the header Authorization: Bearer KEY"
         return Fault(401, message, "authentication_error", code="invalid_api_key")
-
-    def _measured(self, receive: Any) -> Any:
-        read = 0
-
-        async def receiving() -> Any:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > LARGEST:
-                raise TooLarge
-            return message
-
-        return receiving
 
 
 class TooLarge(Fault):
