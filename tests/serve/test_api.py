@@ -135,6 +135,15 @@ def test_from_a_source(ask: Any, client: Any, shelf: Shelf) -> None:
     assert found["data"] == [run.score(("abc", "xy"))[0].as_dict()]
 
 
+def test_what_a_run_warns_of_is_told(ask: Any) -> None:
+    (note,) = ask("/v1/translate", model="pairs", input=["qqq", "abc", "qq"])["warnings"][:1]
+    assert note.startswith("1 of 1 sources have under 60 % of their tokens from train sources")
+    assert "warnings" in ask("/v1/completions", model="pairs", prompt="qqq")
+    assert "warnings" not in ask("/v1/translate", model="pairs", input="abc")
+    said = ask("/v1/translate", 400, model="pairs", input="abc", length=301)["error"]["message"]
+    assert said == "length=301; allowed here: 300 tokens at most"
+
+
 def test_what_runs_do_besides(ask: Any, shelf: Shelf, tiny: Run) -> None:
     assert ask("/v1/score", model="tiny", input=["a cat", ""])["data"] == [
         one.as_dict() for one in tiny.score(["a cat", ""])

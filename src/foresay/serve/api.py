@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -180,9 +181,9 @@ async def _from_source(run: Any, body: bodies.CompletionBody, engine: Engine) ->
     began, prompts = time.time(), [body.prompt] if isinstance(body.prompt, str) else body.prompt
     seed = drawn(body)
     how = {"length": length, "decoder": decoder_of(body, usual=0.0), "number": body.n or 1, "seed": seed}
-    texts = await done(engine, lambda: run.generate(prompts, **how))
+    texts, notes = await done(engine, lambda: noted(lambda: run.generate(prompts, **how)))
     choices = [{"index": n, "text": text, "logprobs": None, "finish_reason": "stop"} for n, text in enumerate(texts)]
-    told = answer(body.model, f"cmpl-{int(began * 1e6):x}", began, choices) | {"seed": seed}
+    told = answer(body.model, f"cmpl-{int(began * 1e6):x}", began, choices) | {"seed": seed} | said(notes)
     if not body.stream:
         sizes = [len(run.source_tokens.encode(one)) for one in prompts], [len(run.tokens.encode(one)) for one in texts]
         first, then = map(sum, sizes)
@@ -197,11 +198,13 @@ def _add_texts(app: FastAPI, shelf: Shelf, engine: Engine) -> None:
         run = shelf.find(body.model).must(way)
         given = [body.input] if isinstance(body.input, str) else body.input
 
-        async def each() -> list[Any]:
+        async def each() -> dict[str, Any]:
             parts = [given] if way == "predict" else [[one] for one in given]  # texts go on between two long calls
-            return [found for part in parts for found in await done(engine, lambda part=part: call(run, part))]
+            answers = [await done(engine, lambda part=part: noted(lambda: call(run, part))) for part in parts]
+            data = [one for found, _ in answers for one in found]
+            return {"data": without_nan(data)} | said([note for _, notes in answers for note in notes])
 
-        return {"object": "list", "model": body.model, "data": without_nan(await watched(request, each()))}
+        return {"object": "list", "model": body.model} | await watched(request, each())
 
     @app.post("/v1/score", responses=FAULTS)
     async def score(body: bodies.ScoreBody, request: Request) -> dict[str, Any]:
@@ -238,6 +241,7 @@ def _add_texts(app: FastAPI, shelf: Shelf, engine: Engine) -> None:
     async def translate(body: bodies.TranslateBody, request: Request) -> dict[str, Any]:
         """Targets of sources: translations, or texts rewritten, as the run has learnt."""
         search = Beam(width=body.beam, alpha=body.alpha)
+        engine.check(body.length or 1, 1)
 
         def translated(run: Any, given: list[Any]) -> list[Any]:
             found = run.translate(given, search=search, length=body.length)
@@ -276,6 +280,18 @@ def _predicted(one: Any) -> dict[str, Any]:
     label, shares = one
     named = {"label": label} if isinstance(label, str) else {"labels": list(label)}
     return named | {"probabilities": shares}
+
+
+def noted(call: Callable[[], _T]) -> tuple[_T, list[str]]:
+    """What a call gives, and what it warns of: the client is who should know."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        result = call()
+    return result, list(dict.fromkeys(str(one.message) for one in found))
+
+
+def said(notes: list[str]) -> dict[str, Any]:
+    return {"warnings": list(dict.fromkeys(notes))} if notes else {}
 
 
 async def done(engine: Engine, call: Callable[[], _T]) -> _T:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(max_length=1_000_000)]
+Text = str  # as long as a body may be
 Texts = Annotated[list[Text], Field(min_length=1, max_length=256)]
 Seed = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Share = Annotated[float, Field(ge=0, le=1)]
