@@ -8,13 +8,11 @@ What a run cannot do is a line with status 400; `faults.py` has all that can go 
 
 from __future__ import annotations
 
-import asyncio
 import time
-import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,32 +20,19 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from starlette.exceptions import HTTPException
 
 from foresay import __version__
-from foresay.decode.beam import Beam
 from foresay.errors import UserError
 from foresay.serve import bodies
+from foresay.serve.besides import add_texts, add_words
+from foresay.serve.calls import done, noted, said, watched
 from foresay.serve.completions import Completion, answer, check, decoder_of, drawn, event
 from foresay.serve.counters import Counters
 from foresay.serve.engine import Busy, Engine, Limits
 from foresay.serve.faults import Fault, fault_of, unfit
 from foresay.serve.gate import Gate
 from foresay.serve.served import Served, Shelf
-from foresay.train.progress import without_nan
 
 PAGE = Path(__file__).parent / "page"
-FAULTS: dict[int | str, Any] = {
-    status: {"description": why, "model": bodies.ErrorBody}
-    for status, why in {
-        400: "The request cannot be answered: given, allowed, remedy.",
-        401: "The key is missing or another one.",
-        404: "There is no run of this name.",
-        413: "The body is too large.",
-        429: "Too many wait.",
-        500: "The run failed.",
-        503: "The server is closing.",
-    }.items()
-}
-
-_T = TypeVar("_T")
+OWN = {"Content-Security-Policy": "default-src 'self'; img-src data:", "Cache-Control": "no-cache"}  # nothing elsewhere
 
 
 def make_app(shelf: Shelf, *, key: str | None = None, limits: Limits = Limits()) -> FastAPI:  # noqa: B008 - frozen
@@ -66,8 +51,8 @@ def make_app(shelf: Shelf, *, key: str | None = None, limits: Limits = Limits())
     _tell_faults(app)
     _add_own(app, shelf, engine, counters)
     _add_completions(app, shelf, engine, counters)
-    _add_texts(app, shelf, engine)
-    _add_words(app, shelf, engine)
+    add_texts(app, shelf, engine)
+    add_words(app, shelf, engine)
     whole = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -117,15 +102,15 @@ def _add_own(app: FastAPI, shelf: Shelf, engine: Engine, counters: Counters) -> 
     def about(one: Served) -> dict[str, Any]:
         return {"id": one.name, "object": "model", "created": began, "owned_by": "foresay"} | one.about()
 
-    @app.get("/v1/models", responses=FAULTS)
+    @app.get("/v1/models", responses=bodies.FAULTS)
     async def models() -> dict[str, Any]:
         return {"object": "list", "data": [about(one) for one in shelf.all.values()]}
 
-    @app.get("/v1/models/{name:path}", responses=FAULTS)
+    @app.get("/v1/models/{name:path}", responses=bodies.FAULTS)
     async def model(name: str) -> dict[str, Any]:
         return about(shelf.find(name))
 
-    @app.get("/health", responses=FAULTS)
+    @app.get("/health", responses=bodies.FAULTS)
     async def health() -> dict[str, Any]:
         """Whether the server takes requests."""
         if not engine.thread.is_alive() or engine.closing:
@@ -138,7 +123,7 @@ def _add_own(app: FastAPI, shelf: Shelf, engine: Engine, counters: Counters) -> 
 
     for path, name in {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}.items():
         file = PAGE / name
-        app.get(path, include_in_schema=False)(lambda file=str(file): FileResponse(file))
+        app.get(path, include_in_schema=False)(lambda file=str(file): FileResponse(file, headers=OWN))
 
 
 class Stream(StreamingResponse):
@@ -158,7 +143,7 @@ class Stream(StreamingResponse):
 def _add_completions(app: FastAPI, shelf: Shelf, engine: Engine, counters: Counters) -> None:
     """OpenAI's completions."""
 
-    @app.post("/v1/completions", responses=FAULTS, response_model=None)
+    @app.post("/v1/completions", responses=bodies.FAULTS, response_model=None)
     async def completions(body: bodies.CompletionBody, request: Request) -> Any:
         """Texts that go on from a prompt; a run that writes from a source writes from it."""
         run = shelf.find(body.model).must("complete")
@@ -189,129 +174,3 @@ async def _from_source(run: Any, body: bodies.CompletionBody, engine: Engine) ->
         first, then = map(sum, sizes)
         return told | {"usage": {"prompt_tokens": first, "completion_tokens": then, "total_tokens": first + then}}
     return StreamingResponse(iter([event(told), "data: [DONE]\n\n"]), media_type="text/event-stream")
-
-
-def _add_texts(app: FastAPI, shelf: Shelf, engine: Engine) -> None:
-    """What runs do with texts besides."""
-
-    async def asked(request: Request, body: Any, way: str, call: Callable[[Any, list[Any]], list[Any]]) -> Any:
-        run = shelf.find(body.model).must(way)
-        given = [body.input] if isinstance(body.input, str) else body.input
-
-        async def each() -> dict[str, Any]:
-            parts = [given] if way == "predict" else [[one] for one in given]  # texts go on between two long calls
-            answers = [await done(engine, lambda part=part: noted(lambda: call(run, part))) for part in parts]
-            data = [one for found, _ in answers for one in found]
-            return {"data": without_nan(data)} | said([note for _, notes in answers for note in notes])
-
-        return {"object": "list", "model": body.model} | await watched(request, each())
-
-    @app.post("/v1/score", responses=FAULTS)
-    async def score(body: bodies.ScoreBody, request: Request) -> dict[str, Any]:
-        """-log P (nats) of texts and of each of their tokens; of runs that write from a source, of [source, target]."""
-
-        def scored(run: Any, given: list[Any]) -> list[Any]:
-            pairs = [isinstance(one, list) for one in given]
-            if run.model.conditional and not all(pairs):
-                raise UserError(f"input is text; allowed of {body.model}: pairs, [source, target]")
-            if not run.model.conditional and any(pairs):
-                raise UserError(f"input has pairs; allowed of {body.model}: texts")
-            if run.model.conditional and body.label is not None:
-                raise UserError(f"label={body.label!r}, and {body.model} writes from a source; leave it out")
-            texts = [tuple(one) for one in given] if run.model.conditional else given
-            found = run.score(texts) if body.label is None else run.score(texts, label=body.label)
-            return [one.as_dict() for one in found]
-
-        return await asked(request, body, "score", scored)
-
-    @app.post("/v1/predict", responses=FAULTS)
-    async def predict(body: bodies.PredictBody, request: Request) -> dict[str, Any]:
-        """The tag of every word, or the label of every text, with probabilities."""
-        return await asked(request, body, "predict", lambda run, given: [_predicted(one) for one in run.predict(given)])
-
-    @app.post("/v1/correct", responses=FAULTS)
-    async def correct(body: bodies.CorrectBody, request: Request) -> dict[str, Any]:
-        """What was meant by texts: each corrected, its changes, -log P before and after."""
-        how = {"number": body.number, "seed": body.seed}
-        return await asked(
-            request, body, "correct", lambda run, given: [one.as_dict() for one in run.correct(given, **how)]
-        )
-
-    @app.post("/v1/translate", responses=FAULTS)
-    async def translate(body: bodies.TranslateBody, request: Request) -> dict[str, Any]:
-        """Targets of sources: translations, or texts rewritten, as the run has learnt."""
-        search = Beam(width=body.beam, alpha=body.alpha)
-        engine.check(body.length or 1, 1)
-
-        def translated(run: Any, given: list[Any]) -> list[Any]:
-            found = run.translate(given, search=search, length=body.length)
-            return [{"source": source, "text": text} for source, text in zip(given, found, strict=True)]
-
-        return await asked(request, body, "translate", translated)
-
-
-def _add_words(app: FastAPI, shelf: Shelf, engine: Engine) -> None:
-    """Vectors of words."""
-
-    def answers(found: list[tuple[str, float]]) -> list[dict[str, Any]]:
-        return [{"word": word, "score": score} for word, score in found]
-
-    @app.post("/v1/words/near", responses=FAULTS)
-    async def near(body: bodies.NearBody) -> dict[str, Any]:
-        """The nearest words, by cosine."""
-        vectors = shelf.find(body.model).must("near")
-        words = [body.input] if isinstance(body.input, str) else body.input
-        found = await done(engine, lambda: vectors.near(words, body.number))
-        told = [{"word": word, "near": answers(one)} for word, one in zip(words, found, strict=True)]
-        return {"object": "list", "model": body.model, "data": told}
-
-    @app.post("/v1/words/analogy", responses=FAULTS)
-    async def analogy(body: bodies.AnalogyBody) -> dict[str, Any]:
-        """a is to b as c is to ?"""
-        vectors = shelf.find(body.model).must("analogy")
-        found = await done(engine, lambda: vectors.analogy(body.a, body.b, body.c, body.number, body.method))
-        return {"object": "list", "model": body.model, "data": answers(found)}
-
-
-def _predicted(one: Any) -> dict[str, Any]:
-    """Tags as they are; a label, or several, with the probability of each."""
-    if hasattr(one, "as_dict"):
-        return one.as_dict()
-    label, shares = one
-    named = {"label": label} if isinstance(label, str) else {"labels": list(label)}
-    return named | {"probabilities": shares}
-
-
-def noted(call: Callable[[], _T]) -> tuple[_T, list[str]]:
-    """What a call gives, and what it warns of: the client is who should know."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always", UserWarning)
-        result = call()
-    return result, list(dict.fromkeys(str(one.message) for one in found))
-
-
-def said(notes: list[str]) -> dict[str, Any]:
-    return {"warnings": list(dict.fromkeys(notes))} if notes else {}
-
-
-async def done(engine: Engine, call: Callable[[], _T]) -> _T:
-    """What a call gives, made between two steps of the engine."""
-    return await asyncio.wrap_future(engine.do(call))
-
-
-async def watched(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
-    """The work's result; it is given up when the client goes away."""
-
-    async def gone() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    tasks = asyncio.ensure_future(work), asyncio.ensure_future(gone())
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if tasks[0].done():
-            return tasks[0].result()
-        raise Fault(499, "the client has gone", "invalid_request_error")
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -125,3 +125,17 @@ class ErrorBody(BaseModel):
     """How every fault is told."""
 
     error: ErrorSaid
+
+
+FAULTS: dict[int | str, Any] = {
+    status: {"description": why, "model": ErrorBody}
+    for status, why in {
+        400: "The request cannot be answered: given, allowed, remedy.",
+        401: "The key is missing or another one.",
+        404: "There is no run of this name.",
+        413: "The body is too large.",
+        429: "Too many wait.",
+        500: "The run failed.",
+        503: "The server is closing.",
+    }.items()
+}
