@@ -52,7 +52,8 @@ function fault(error) {
 // Tokens by colour, and the card over one of them
 
 function percent(p) {
-  return p >= 0.0995 ? `${(100 * p).toFixed(1)} %` : p >= 0.00095 ? `${(100 * p).toFixed(2)} %` : `${(100 * p).toExponential(1)} %`;
+  if (p > 0 && p < 1e-6) return "< 0.0001 %";
+  return `${(100 * p).toFixed(p >= 0.0995 ? 1 : p >= 0.00095 ? 2 : 4)} %`;
 }
 
 function visible(text) {
