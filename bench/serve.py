@@ -1,10 +1,10 @@
 """Writing for many users at once: tokens a second of the engine against the same requests one after another.
 
 An LSTM of two layers of 512 and a Transformer of 6 layers of 384, over 4,000 subwords of the Python reference, trained
-for one step: what they write means nothing, and costs what it costs; no text ends before its length. Each of 1, 8 and 32 users asks for 128 tokens from
-a prompt of its own, with a seed of its own, all at the same moment; the peer is `run.generate` for one user after the
-other. `streams` are 32 users over HTTP, each reading a stream, against the same peer. `same` is the share of texts that
-are equal, byte for byte. Both sides are warmed up and take turns.
+for one step: what they write means nothing, and costs what it costs; no text ends before its length. Each of 1, 8 and
+32 users asks for 128 tokens from a prompt of its own, with a seed of its own, all at the same moment; the peer is
+`run.generate` for one user after the other. `streams` are 32 users over HTTP, each reading a stream, against the same
+peer. `same` is the share of texts that are equal, byte for byte. Both sides are warmed up and take turns.
 
     python -m bench.serve [--quick] [--gpu]
 """

@@ -141,5 +141,7 @@ def test_an_unsure_choice_is_what_the_row_alone_says(monkeypatch: pytest.MonkeyP
         return [one.row.written for one in found]
 
     assert written(1) == [[5, 7]] and written(2) == [[5, 7]] * 2
+    monkeypatch.setattr(Batch, "asks", False)  # as on a GPU: the whole text is written alone, and told from there on
+    assert written(1) == [[5, 7]] and written(2) == [[5, 7]] * 2
     monkeypatch.setattr("foresay.decode.search.MARGIN", 0.0)
     assert written(2) == [[6]] * 2  # so the model does turn them

@@ -86,6 +86,11 @@ class Batch:
         self.state: Any = None
         self.log_probs = self.texts = self.sizes = self.kept = self.keys = self.never  # of no row yet
 
+    @property
+    def asks(self) -> bool:
+        """Whether an unsure choice is asked of the model again at once."""
+        return self.device.type == "cpu"
+
     @torch.inference_mode()
     def join(self, rows: Sequence[Row]) -> None:
         """New rows: the model reads their prompts together."""
@@ -143,7 +148,7 @@ class Batch:
     def _alone(self, row: Row, log_probs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """What the model says after a row with no other beside it, and the choice."""
         model, asked = self._given([row]), row.asked
-        if self.device.type != "cpu":
+        if not self.asks:
             whole = generate(
                 model, [asked.ids], asked.decoder, length=asked.how.length, seed=asked.how.seed,
                 context=asked.how.context, ends=asked.how.ends, numbers=[row.number],

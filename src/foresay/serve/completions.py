@@ -12,7 +12,7 @@ import json
 import math
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,6 +65,8 @@ class Completion:
         self.choices = [Choice(run, asked, self.echo) for asked in self.asked for _ in range(self.number)]
         self.news: asyncio.Queue[tuple[int, Chosen | str]] = asyncio.Queue()
         self.tickets: list[Ticket] = []
+        self._growing = [Growing(run, choice.asked, echo=self.echo) for choice in self.choices]
+        self._waiting: dict[int, list[Chosen]] = {}  # of a stream: tokens that are still to be told
 
     def _asked(self, prompt: str) -> Asked:
         return self.run.asked(
@@ -132,24 +134,31 @@ class Completion:
         return self._answer(told) | {"usage": self.usage(), "seed": self.seed}
 
     async def stream(self) -> AsyncIterator[str]:
-        """Server-sent events: a piece of a text each, and [DONE]."""
-        growing = [Growing(self.run, choice.asked, echo=self.echo) for choice in self.choices]
-        logs = self.body.logprobs is not None
+        """Server-sent events, a piece of a text each, and [DONE]; tokens that come fast go together."""
         try:
             async with aclosing(self.each()) as news:
                 async for place, what in news:
-                    if isinstance(what, str):
-                        yield event(self._answer([self._choice(place, growing[place].rest(), None)]))
-                        continue
-                    text, row = growing[place].add(what.id), self.choices[place].row
-                    told = self._logs(self.choices[place], len(row) - 1) if logs else None
-                    if text or logs:
-                        yield event(self._answer([self._choice(place, text, told, None)]))
+                    self._waiting.setdefault(place, [])
+                    self._waiting[place] += [what] if isinstance(what, Chosen) else []
+                    if isinstance(what, str) or self.body.logprobs is not None or self.news.empty():
+                        for told in self._told(place, what):
+                            yield event(self._answer([told]))
         except Fault as fault:
             yield event(fault.body)
         if self.body.stream_options is not None and self.body.stream_options.include_usage:
             yield event(self._answer([]) | {"usage": self.usage()})
         yield "data: [DONE]\n\n"
+
+    def _told(self, place: int, what: Chosen | str) -> Iterator[dict[str, Any]]:
+        """The pieces of all texts that have grown; at the end of one its rest, and why it has ended."""
+        for other in [one for one, new in self._waiting.items() if new]:
+            new, self._waiting[other] = self._waiting[other], []
+            text, row = self._growing[other].add(*(one.id for one in new)), self.choices[other].row
+            logs = self._logs(self.choices[other], len(row) - 1)  # with which each token is told by itself
+            if text or logs:
+                yield self._choice(other, text, logs, None)
+        if isinstance(what, str):
+            yield self._choice(place, self._growing[place].rest(), None)
 
     def usage(self) -> dict[str, int]:
         prompt, written = sum(len(one.ids) for one in self.asked), sum(len(one.row) for one in self.choices)

@@ -31,15 +31,15 @@ def _shared(one: str, other: str) -> int:
 
 
 class Growing:
-    """One text of a request; `add` gives what can be shown after a further token, `rest` what is left at the end."""
+    """One text of a request; `add` gives what can be shown after further tokens, `rest` what is left at the end."""
 
     def __init__(self, run: Run, asked: Asked, *, echo: bool = False):
         self.run, self.asked, self.echo = run, asked, echo
         self.row: list[int] = []
         self.shown = ""
 
-    def add(self, id: int) -> str:
-        self.row.append(id)
+    def add(self, *ids: int) -> str:
+        self.row += ids
         return self._more(self._sure(text_of(self.run, self.asked, self.row, echo=self.echo)))
 
     def rest(self) -> str:
