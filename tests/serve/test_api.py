@@ -214,6 +214,9 @@ def test_other_mistakes(client: Any, ask: Any) -> None:
     assert "allowed of tiny: texts" in ask("/v1/score", 400, model="tiny", input=[["a", "b"]])["error"]["message"]
     assert "[source, target]" in ask("/v1/score", 400, model="pairs", input="a")["error"]["message"]
     assert "cannot translate" in ask("/v1/translate", 400, model="tiny", input="a")["error"]["message"]
+    plain = {"content-type": "text/plain"}  # what a foreign page could send without asking
+    answer = client.post("/v1/score", content='{"model": "tiny", "input": "a"}', headers=plain)
+    assert answer.status_code == 400 and "application/json" in answer.json()["error"]["message"]
     long = client.post("/v1/score", content=b" " * (9 << 20), headers=json_)
     assert long.status_code == 413 and "8 MiB" in long.json()["error"]["message"]
     parts = client.post("/v1/score", content=iter([b" " * (1 << 20)] * 9), headers=json_)
@@ -273,12 +276,15 @@ def test_a_full_queue_and_a_closing_server(shelf: Shelf) -> None:
 
     app, held = make_app(shelf, limits=Limits(waiting=2)), threading.Event()
     client, engine = TestClient(app), app.state.engine
+    answer = client.post("/v1/completions", json={"model": "tiny", "prompt": ["a"] * 3})
+    assert answer.status_code == 400 and "divide them" in answer.json()["error"]["message"]  # it would never fit
     engine.do(held.wait)
     while engine.queued:
         pass
-    answer = client.post("/v1/completions", json={"model": "tiny", "prompt": ["a"] * 3})
+    waits = engine.do(lambda: None)
+    answer = client.post("/v1/completions", json={"model": "tiny", "prompt": ["a"] * 2})
     assert answer.status_code == 429 and answer.headers["retry-after"] == "1"
-    assert engine.queued <= 2  # those of the three that had a place leave as soon as it goes on
+    assert engine.queued == 2 and not waits.done()  # the one that had a place leaves as soon as it goes on
     held.set()
     engine.close(10)
     answer = client.post("/v1/completions", json={"model": "tiny"})

@@ -110,11 +110,15 @@ def test_calls_come_between_steps(engine: Engine, lstm: Run) -> None:
 
 
 def test_what_is_too_much(lstm: Run) -> None:
-    engine, held = Engine({"lstm": lstm}, Limits(rows=1, waiting=2, length=50, number=2)), threading.Event()
+    engine, held = Engine({"lstm": lstm}, Limits(rows=1, waiting=2, length=50, number=2, prompt=6)), threading.Event()
     with pytest.raises(UserError, match="length=51; allowed here: 50 tokens"):
         engine.write("lstm", lstm.asked(length=51))
     with pytest.raises(UserError, match="number=3; allowed here: 2 texts"):
         engine.write("lstm", lstm.asked(length=3, number=3))
+    with pytest.raises(UserError, match="a prompt of 7 tokens; allowed here: 6 at most: shorten it"):
+        engine.write("lstm", lstm.asked("the cat", length=3))
+    with pytest.raises(UserError, match="2 prompts with 2 texts each; allowed here: 2 texts at most; divide them"):
+        engine.check(3, 2, 2)
     engine.do(held.wait)
     while engine.queued:
         time.sleep(0.001)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
-import socket
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
-import pytest
-
 from foresay.loading import load
 from foresay.serve.server import address_of, opened
-from tests.commands import Commands
 from tests.forks import Forks
 
 
@@ -49,22 +47,24 @@ def test_control_c_ends_it_too(forks: Forks, trained: Path) -> None:
     assert process.wait() == 0
 
 
-def test_mistakes_before_it_begins(call: Commands, trained: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        said = call.refused("serve", trained, "--port", port)
-        assert said.startswith(f"127.0.0.1:{port} cannot be listened on: ") and "give another --port" in said
-    assert "--host" in call.refused("serve", trained, "--host", "no.such.host.invalid", "--port", 0)
-    assert call.refused("serve", "nothing", "--port", 0).startswith("nothing")
-    assert call.refused("serve", trained, "--port", 70000) == "--port 70000; allowed: 0 to 65535, 0 for any free one"
-    assert call.refused("serve", trained, "--rows", 0) == "--rows 0; allowed: 1 or more"
-    assert "--key" in call.refused("serve", trained, "--key", " ")
+def test_who_goes_away_without_a_stream_is_not_written_for(address: str) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port))
+    body = json.dumps({"model": "tiny", "prompt": "t", "max_tokens": 5000, "temperature": 0})
+    connection.request("POST", "/v1/completions", body, {"content-type": "application/json"})
 
+    def writing() -> int:
+        return json.load(urllib.request.urlopen(f"{address}/health"))["writing"]
 
-def test_the_library_is_missing(call: Commands, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
-    said = call.refused("serve", trained)
-    assert said.startswith("foresay serve needs the library uvicorn (") and "pip install 'foresay[serve]'" in said
+    while not writing():
+        pass
+    connection.close()
+    began = time.monotonic()
+    while writing():
+        assert time.monotonic() - began < 60
+    page = urllib.request.urlopen(f"{address}/metrics").read().decode()
+    written = [line for line in page.splitlines() if line.startswith('foresay_written_tokens_total{model="tiny"}')]
+    assert 0 < float(written[0].split()[1]) < 5000
 
 
 def test_addresses() -> None:

@@ -162,8 +162,8 @@ async def _from_source(run: Any, body: bodies.CompletionBody, engine: Engine) ->
     if given is not None:
         raise UserError(f"{given}, and {body.model} writes from a source, whose target ends by itself; leave it out")
     length = body.max_tokens if "max_tokens" in body.model_fields_set else None
-    engine.check(length or 1, body.n or 1)
     began, prompts = time.time(), [body.prompt] if isinstance(body.prompt, str) else body.prompt
+    engine.check(length or 1, body.n or 1, len(prompts))
     seed = drawn(body)
     how = {"length": length, "decoder": decoder_of(body, usual=0.0), "number": body.n or 1, "seed": seed}
     texts, notes = await done(engine, lambda: noted(lambda: run.generate(prompts, **how)))

@@ -61,6 +61,7 @@ class Completion:
         self.prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
         self.number, self.length = body.n or 1, 16 if body.max_tokens is None else body.max_tokens
         check(body)
+        engine.check(self.length, self.number, len(self.prompts))
         self.asked = [self._asked(prompt) for prompt in self.prompts]
         self.choices = [Choice(run, asked, self.echo) for asked in self.asked for _ in range(self.number)]
         self.news: asyncio.Queue[tuple[int, Chosen | str]] = asyncio.Queue()

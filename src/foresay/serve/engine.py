@@ -45,7 +45,8 @@ class Limits:
     rows: int = 32
     waiting: int = 256
     length: int = 4096  # tokens of a text
-    number: int = 32  # texts of a request
+    number: int = 32  # texts of a prompt
+    prompt: int = 32_768  # tokens of a prompt
 
 
 class Ticket:
@@ -96,7 +97,7 @@ class Engine:
     def __init__(self, runs: Mapping[str, Run], limits: Limits = Limits()):  # noqa: B008 - frozen
         self.runs, self.limits = dict(runs), limits
         self.batches = {name: Batch(run.model, run.context) for name, run in self.runs.items()}
-        self.waiting: dict[str, deque[tuple[Ticket, Row]]] = {name: deque() for name in self.runs}
+        self.waiting: deque[tuple[str, Ticket, Row]] = deque()
         self.owners: dict[int, Ticket] = {}  # of the rows that are being written
         self.calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self.changed = threading.Condition()
@@ -107,21 +108,26 @@ class Engine:
 
     def write(self, name: str, asked: Asked, tell: Told | None = None, *, top: int = 0) -> Ticket:
         """Takes a request. `tell` is called, in the engine's thread, with each token and each end of a text."""
-        self.check(asked.how.length, asked.number)
+        self.check(asked.how.length, asked.number, prompt=len(asked.ids))
         ticket = Ticket(self.runs[name], asked, tell)
         ticket.rows = [self._row(ticket, number, top) for number in range(asked.number)]
         with self.changed:
             self._check_open(len(ticket.rows))
-            self.waiting[name] += [(ticket, row) for row in ticket.rows]
+            self.waiting += [(name, ticket, row) for row in ticket.rows]
             self.changed.notify()
         return ticket
 
-    def check(self, length: int, number: int) -> None:
+    def check(self, length: int, number: int, prompts: int = 1, prompt: int = 0) -> None:
         """Refuses more than a request may ask for."""
         if length > self.limits.length:
             raise UserError(f"length={length}; allowed here: {self.limits.length:,} tokens at most")
         if number > self.limits.number:
             raise UserError(f"number={number}; allowed here: {counted(self.limits.number, 'text')} at most")
+        if number * prompts > self.limits.waiting:
+            allowed = f"allowed here: {counted(self.limits.waiting, 'text')} at most; divide them"
+            raise UserError(f"{prompts:,} prompts with {counted(number, 'text')} each; {allowed}")
+        if prompt > self.limits.prompt:
+            raise UserError(f"a prompt of {prompt:,} tokens; allowed here: {self.limits.prompt:,} at most: shorten it")
 
     def do(self, call: Callable[[], _T]) -> Future[_T]:
         """Anything else of a run, done between two steps."""
@@ -151,7 +157,7 @@ class Engine:
     @property
     def queued(self) -> int:
         """How many texts and calls wait."""
-        return sum(map(len, self.waiting.values())) + len(self.calls)
+        return len(self.waiting) + len(self.calls)
 
     def _row(self, ticket: Ticket, number: int, top: int) -> Row:
         row = Row(ticket.asked, number, lambda chosen: ticket.told(number, chosen), lambda why: None, top)
@@ -183,10 +189,9 @@ class Engine:
             return bool(self.writing or self.queued)
 
     def _cancel_all(self) -> None:
-        for queue in self.waiting.values():
-            for ticket, row in queue:
-                ticket.ended(row, "cancelled")
-            queue.clear()
+        for _, ticket, row in self.waiting:
+            ticket.ended(row, "cancelled")
+        self.waiting.clear()
         for batch in self.batches.values():
             for row in batch.rows:
                 self.owners.pop(id(row)).ended(row, "cancelled")
@@ -205,17 +210,19 @@ class Engine:
 
     def _enter(self) -> None:
         """Rows that have waited, as many as there is room for."""
-        for name, queue in self.waiting.items():
-            new: list[Row] = []
-            with self.changed:
-                while queue and len(new) + self.writing < self.limits.rows:
-                    ticket, row = queue.popleft()
-                    if ticket.cancelled:
-                        ticket.ended(row, "cancelled")
-                        continue
-                    self.owners[id(row)] = ticket
-                    new.append(row)
-            self._try(name, lambda batch=self.batches[name], new=new: batch.join(new), new)
+        new: dict[str, list[Row]] = {}
+        with self.changed:
+            room = self.limits.rows - self.writing
+            while self.waiting and room > 0:
+                name, ticket, row = self.waiting.popleft()
+                if ticket.cancelled:
+                    ticket.ended(row, "cancelled")
+                    continue
+                self.owners[id(row)] = ticket
+                new.setdefault(name, []).append(row)
+                room -= 1
+        for name, rows in new.items():
+            self._try(name, lambda name=name, rows=rows: self.batches[name].join(rows), rows)
 
     def _step(self, name: str, batch: Batch) -> None:
         before = batch.rows
