@@ -11,6 +11,7 @@ import torch
 
 from foresay import own, parts
 from foresay.embed.elmo import elmos
+from foresay.embed.frames import Frames
 from foresay.encode.encoder import Encoder
 from foresay.encode.initial import FirstStates
 from foresay.encode.transformer import Transformer
@@ -122,6 +123,10 @@ def _check_sides(recipe: Recipe) -> None:
     if batches.reads != needed and (recipe.task.sequence or wants != "text"):
         allowed = "streams, packed, buckets" if needed == "text" else needed
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
+    if wants != "series" and any(isinstance(module, Frames) for module in recipe.task.modules()):
+        raise UserError(
+            f"embedding=frames reads numbers, and data.kind={data} has symbols; set embedding=lookup or characters"
+        )
 
 
 @functools.cache

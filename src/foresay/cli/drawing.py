@@ -22,7 +22,8 @@ MOST = 40  # labels that are drawn for where none is named
 def draw(
     run: RunArgument,
     begun: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A picture or sound to go on from; its beginning is kept.")
+        str | None,
+        typer.Argument(metavar="[FILE]", help="A picture, sound or series to go on from; its beginning is kept."),
     ] = None,
     label: Annotated[
         list[str] | None, typer.Option(help="What of; may be given again; all (as by default): a row for each.")
@@ -49,28 +50,21 @@ def draw(
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Draw new pictures or sounds, of a label, or on from a given one: on one sheet (FILE.png), or each by itself."""
+    """Draw new pictures, sounds, series or music, of a label or on from a given one: on one sheet or each by itself."""
     from foresay.study.drawn import write_drawn
 
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "draw"):
         raise UserError(
-            f"{run} draws nothing; allowed: a language model of pictures or sounds, as foresay train pixelcnn makes one"
+            f"{run} draws nothing; allowed: a model of pictures, sounds or series, as foresay train pixelcnn makes one"
         )
     if loaded.model.reads == "series":
         from foresay.cli.forecasting import draw_series
 
-        given = {
-            "FILE": begun,
-            "--label": label,
-            "--keep": keep,
-            "--seconds": seconds,
-            "--top-k": top_k,
-            "--json": as_json,
-        }
-        _refuse(given, loaded)
-        check_free(out if out is not None else run / "drawn", force)
-        say(f"{draw_series(loaded, out, number, steps, seed, temperature)} is written")
+        _refuse({"--label": label, "--keep": keep, "--seconds": seconds, "--top-k": top_k}, loaded)
+        place = out if out is not None else run / "drawn"
+        check_free(place, force)
+        draw_series(loaded, place, begun, number, steps=steps, seed=seed, temperature=temperature, as_json=as_json)
         return
     place = out if out is not None else run / ("drawn" if loaded.form.rate else "drawn.png")
     labels = _labels(loaded, label or [ALL])

@@ -44,11 +44,15 @@ class SeriesBatches(Batches):
         return SeriesOrder(self.own(shards), seed, self)
 
     def evaluation(self, shards: object) -> Iterator[Batch]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        own = self.own(shards)
-        windows = list(self.windows(own))
+        yield from (batch for _, batch in self.placed(self.own(shards)))
+
+    def placed(self, shards: SeriesShards) -> Iterator[tuple[list[Window], Batch]]:
+        """The batches of an evaluation, with the windows in their rows."""
+        windows = list(self.windows(shards))
         sizes = np.array([end - begin for _, begin, end, _ in windows])
         for some in grouped(sizes, self.rows * self.length):
-            yield batch_of(own, [windows[one] for one in some])
+            chosen = [windows[one] for one in some]
+            yield chosen, batch_of(shards, chosen)
 
     def windows(self, shards: SeriesShards) -> Iterator[Window]:
         """Those of an evaluation, in order."""
