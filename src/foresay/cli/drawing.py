@@ -75,11 +75,16 @@ def draw(
     drawn = {name: loaded.draw(count, label=name, seed=own, **how) for own, name in enumerate(labels, seed)}
     files = write_drawn(place, drawn, loaded.form)
     if as_json:
-        each = [{"label": name, "number": one + 1} for name in labels for one in range(count)]
-        where = files if len(files) == len(each) else files * len(each)
-        show_json([about | {"file": str(file)} for about, file in zip(each, where, strict=True)])
+        _show_files(labels, count, files)
     else:
         say(f"{place} is written")
+
+
+def _show_files(labels: list[str | None], count: int, files: list[Path]) -> None:
+    """JSON of everything drawn and the file it is in; one file may hold all."""
+    each = [{"label": name, "number": one + 1} for name in labels for one in range(count)]
+    where = files if len(files) == len(each) else files * len(each)
+    show_json([about | {"file": str(file)} for about, file in zip(each, where, strict=True)])
 
 
 def _refuse(given: dict[str, Any], run: Any) -> None:
