@@ -154,10 +154,12 @@ def refusal(task: str, row: Row) -> str | None:
         return "with data.kind="
     if not series and row.get("embedding", {}).get("kind") == "frames":
         return "embedding=frames reads numbers"
-    if encoder:
-        if encoder.grows and batches.carries and not masked and not two_ways(task):
-            return "carries the state for ever"
-        if encoder.longest and batches.reads != "images" and (batches.longest or encoder.longest + 1) > encoder.longest:
+    if encoder and encoder.grows and batches.carries and not masked and not two_ways(task):
+        return "carries the state for ever"
+    if row.get("output", {}).get("kind") == "logistics" and data not in ("images", "sounds"):
+        return "output=logistics is over levels"
+    if encoder and encoder.longest and batches.reads != "images":
+        if (batches.longest or encoder.longest + 1) > encoder.longest:
             return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
@@ -383,7 +385,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in sorted_out(task)[1]}
-    assert len(reasons) == 11
+    assert len(reasons) == 12
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])

@@ -18,7 +18,9 @@ from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 from foresay.loading import forget_vectors
 from foresay.models.task import Task
+from foresay.output.output import Output
 from foresay.recipe import Recipe, long_key
+from foresay.text.levels import Levels
 from foresay.text.tokens import SPECIALS
 from foresay.train.board import check_tensorboard
 
@@ -74,6 +76,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             "as model.score(ids, condition=vectors)"
         )
     _check_elmos(recipe)
+    _check_levels(recipe)
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared
@@ -105,6 +108,16 @@ def _check_elmos(recipe: Recipe) -> None:
             f"elmo: run={runs[0]!r} has positions for {longest} words, but train.batches={batches.part_name} goes to "
             f"{batches.longest or 'any'}; set train.batches.longest={longest}, or train a bilm with more"
         )
+
+
+def _check_levels(recipe: Recipe) -> None:
+    """Refuses an output over numbers where symbols are none."""
+    for module in recipe.task.modules():
+        if isinstance(module, Output) and module.of_levels and not isinstance(recipe.tokens, Levels):
+            raise UserError(
+                f"output={module.part_name} is over levels, and tokens={recipe.tokens.part_name}; allowed: "
+                "tokens.kind=levels, with data.kind=images or sounds: or output=softmax"
+            )
 
 
 def _check_sides(recipe: Recipe) -> None:

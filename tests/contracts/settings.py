@@ -121,6 +121,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("output", "negative"): [{"number": 30}, {"number": 30, "tied": True}],
     ("output", "adaptive"): [{}, {"cutoffs": [2, 5], "factor": 2}],
     ("output", "hierarchical"): [{}, {"tree": "balanced"}, {"tree": "semantic"}],
+    ("output", "logistics"): [{"mixtures": 4}, {"mixtures": 1, "least": 0.3}],
     ("positions", "learnt"): [{"longest": 13}],
     ("writer", "recurrent"): [
         {"size": 7, "form": "last", "cell": "gru"},
