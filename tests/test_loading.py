@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+import torch
 
 import foresay
 from foresay import start
@@ -70,3 +71,9 @@ def test_commands_take_an_arpa_file(files: tuple[Path, Path], call: Commands) ->
     assert "bad.arpa" in call.refused("score", "bad.arpa", "a")
     with pytest.raises(UserError, match="is a file without a validation text to fit weights on; name a run first"):
         mix([foresay.load(files[1]), foresay.load(files[0])])
+
+
+def test_a_run_is_loaded_where_nothing_is_learnt(trained: Path) -> None:
+    with torch.inference_mode():
+        run = foresay.load(trained, "cpu")
+        assert run.perplexity("the cat sees it") == foresay.load(trained, "cpu").perplexity("the cat sees it")

@@ -44,6 +44,36 @@ def mix(
 
 
 @app.command()
+def adapt(
+    run: RunArgument,
+    places: Annotated[int, typer.Option(help="Of the cache: how many symbols it remembers.")] = 2000,
+    tokens: Annotated[int, typer.Option(help="Of each text that is read, at most.")] = 20_000,
+    as_json: Json = False,
+    device: Device = None,
+    trust: Trust = False,
+) -> None:
+    """What a language model gains from what it reads: by a cache, by learning while it reads, and by both."""
+    from foresay.study.adapt import adapt as adapted
+    from foresay.train.evaluate import perplexity
+    from foresay.train.progress import watch_for
+
+    loaded, watch = load_run(run, device, trust), watch_for()
+    try:
+        with watch.stage("reading") as tell:
+            found = adapted(loaded, places=places, tokens=tokens, tell=tell)
+    finally:
+        watch.close()
+    if as_json:
+        show_json(found.as_dict())
+        return
+    for way in found.ways:
+        low, high = map(perplexity, way.interval)
+        settings = ", ".join(f"{name} {value:.4g}" for name, value in way.settings.items())
+        show(f"{way.name:<8}  perplexity {way.perplexity:9.3f}  ({low:.3f} – {high:.3f})  {settings}".rstrip())
+    show(f"on {found.tokens:,} tokens that nothing was fitted on")
+
+
+@app.command()
 def export(
     run: RunArgument,
     to: Annotated[

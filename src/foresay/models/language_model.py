@@ -90,7 +90,7 @@ class LanguageModel(Task):
         self.output.build(self.encoder.width, vocabulary, self.embedding.weight())
 
     def loss(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
-        features, state = self._features(batch, state)
+        features, state = self.features(batch, state)
         assert batch.targets is not None
         dropped = drop(features, self.regularise.dropout, self.training, locked=self.regularise.locked)
         loss = self.output.loss(dropped, batch.targets, batch.mask)
@@ -107,9 +107,15 @@ class LanguageModel(Task):
         return self.regularise.activation * size + self.regularise.slowness * change
 
     def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
-        features, state = self._features(batch, state)
+        features, state = self.features(batch, state)
         assert batch.targets is not None
         return masked(self.output.log_prob(features, batch.targets), batch.mask), state
+
+    def features(self, batch: Batch, state: State | None) -> tuple[Tensor, State]:
+        """What the output layer reads of a batch, (B, T, H), and the encoder's state."""
+        state = None if batch.fresh else state
+        condition = None if self.condition is None else self._vectors(batch.given)
+        return self._read(batch, batch.mask, state, condition)
 
     def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
         """The state after <start>. The condition is the number of each row's label, (B,), where there are labels; else
@@ -144,11 +150,6 @@ class LanguageModel(Task):
         whole = None if mask is None else torch.cat([torch.ones_like(start, dtype=torch.bool), mask], 1)
         found = self.encoder.trace(x, whole)
         return {"embedding": x, **{f"encoder.{name}": value for name, value in found.items()}}
-
-    def _features(self, batch: Batch, state: State | None) -> tuple[Tensor, State]:
-        state = None if batch.fresh else state
-        condition = None if self.condition is None else self._vectors(batch.given)
-        return self._read(batch, batch.mask, state, condition)
 
     def _read(
         self, batch: Batch, mask: Tensor | None, state: State | None, condition: Tensor | None

@@ -24,14 +24,16 @@ def dry_run(
     sizes: Mapping[str, int],
 ) -> dict[str, Tensor]:
     """What a stage gives for these inputs, by key; `sizes` are the widths of states by key."""
-    copies = {key: value.clone() for key, value in inputs.items()}
+    with torch.inference_mode(False):  # in which a run may be loaded; its tensors count no changes
+        copies = {key: value.clone() for key, value in inputs.items()}
+    versions = {key: value._version for key, value in copies.items()}
     try:
-        with torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad():
             given = function(*copies.values())
     except Exception as error:
         raise UserError(_failed(where, inputs, error)) from error
     for key, value in copies.items():
-        if value._version:
+        if value._version != versions[key]:
             raise UserError(f"{where} changes {_name(key)} in place; give the new value a name of its own")
     _check_dict(where, given)
     for name, value in given.items():
