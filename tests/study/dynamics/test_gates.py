@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from foresay.errors import UserError
@@ -44,3 +46,10 @@ def test_every_cell_is_drawn_or_refused(cell, fresh):
 def test_without_recurrence(fresh):
     with pytest.raises(UserError, match="has no recurrence to look at: it is transformer"):
         gates_of(fresh({"kind": "transformer", "size": 4, "heads": 2}, whole=True), TEXT)
+
+
+def test_of_another_task(fresh):
+    run = fresh("lstm")
+    run.model = SimpleNamespace(encoder=run.model.encoder, part_name="classifier")
+    with pytest.raises(UserError, match="is of task classifier, whose gates are not traced; allowed: a run of task la"):
+        gates_of(run, TEXT)
