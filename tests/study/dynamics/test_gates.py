@@ -8,6 +8,7 @@ import pytest
 
 from foresay.errors import UserError
 from foresay.parts import names
+from foresay.study.dynamics.backwards import gradient_of
 from foresay.study.dynamics.gates import draw, gates_of, lines
 
 TEXT = "the cat sees"
@@ -53,3 +54,11 @@ def test_of_another_task(fresh):
     run.model = SimpleNamespace(encoder=run.model.encoder, part_name="classifier")
     with pytest.raises(UserError, match="is of task classifier, whose gates are not traced; allowed: a run of task la"):
         gates_of(run, TEXT)
+
+
+def test_of_pictures(fresh):
+    run = fresh("lstm")
+    run.form = SimpleNamespace(told=lambda: "images of 8 x 8")
+    for looked in (gates_of, gradient_of):
+        with pytest.raises(UserError, match="is of images of 8 x 8, and reads no text; allowed: a run of texts"):
+            looked(run, TEXT)

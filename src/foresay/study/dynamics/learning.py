@@ -144,7 +144,10 @@ def _finish(left: Any, right: Any, layer: str, before: int) -> None:
     right.axhline(1, color="#5A5A5A", linestyle="--", linewidth=1)
     right.set_xlabel("step of training")
     right.set_ylabel("greatest |eigenvalue|")
-    title = f"through training: {counted(before, 'step')} looked at, ★ as kept"
+    title = (
+        f"through training: {counted(before, 'step')} and ★ as kept" if before else "★ as kept; no checkpoint is left"
+    )
+    right.xaxis.get_major_locator().set_params(integer=True)
     right.set_title(title, loc="left", fontweight="bold", fontsize=10)
     for axes in (left, right):
         axes.legend(frameon=False, fontsize=8.5)
