@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import dilated, elmo, figure, lstm_lm, memory, prepare, step_gpu, tagger
+from bench import dilated, elmo, figure, lstm_lm, memory, prepare, serve, step_gpu, tagger
+from foresay.loading import load
 from foresay.models.tagger import Tagger
+from foresay.serve.engine import Engine
 
 
 def test_both_sides_of_the_lstm_bench_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +71,17 @@ def test_both_sides_of_the_tagger_bench_do_the_same(tmp_path: Path, monkeypatch:
     always = tagger.accuracy(lambda batch: [[0] * size for size in sizes[id(batch)]], batches)
     assert always == zeros / sum(map(sum, sizes.values())) > 0
     assert set(tagger.pieces(plain.train(), batches, 1)) == {"embedding", "lstm", "crf"}
+
+
+def test_both_sides_of_the_serve_bench_do_the_same(trained: Path) -> None:
+    run = load(trained, "cpu")
+    engine = Engine({"run": run})
+    found = serve.figure(run, 3, 5, 1, lambda asked: serve.together(engine, run, asked))
+    engine.close()
+    assert found["same"] == 1.0 and found["tokens"] == 15 and found["ratio"] > 0
+    assert serve.over_http(run, 4, 1)["same"] == 1.0
+    prompts = [how["prompt"] for how in serve.requests(32, 5)]
+    assert len(set(prompts)) == 32 and {len(one.split()) for one in prompts} == set(range(4, 13))
 
 
 def test_turns_are_fair() -> None:

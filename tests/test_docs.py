@@ -1,4 +1,6 @@
-"""The documentation's examples run: every `sh` line that calls foresay, every `python` block, page by page.
+"""The documentation's examples run: every `sh` line that calls foresay or curl, every `python` block, page by page.
+
+`foresay serve RUN &` is a server for the rest of its page, on a free port in place of 8000.
 
 A block that opens with `# mycells.py` is that file, or a further piece of it. Training is cut to a few steps;
 everything else runs as it is written.
@@ -9,7 +11,12 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import shutil
+import signal
+import socket
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +24,7 @@ import yaml
 
 from foresay import cli, parts, recipe, samples, start
 from foresay.study import rate
+from tests.forks import Forks
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
@@ -45,11 +53,37 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "LONGEST", 100)
 
 
-def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One shell line: `foresay ...`, or text piped into it."""
+@pytest.fixture
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return str(found.getsockname()[1])
+
+
+@pytest.fixture
+def serve(forks: Forks, free_port: str) -> Iterator[Callable[[list[str]], None]]:
+    """Starts a server, which answers when this returns and ends, as it should, with the test."""
+    servers = []
+
+    def started(words: list[str]) -> None:
+        servers.append(forks.start([*words, "--port", free_port]))
+        assert free_port in servers[-1].line()
+
+    yield started
+    for server in servers:
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 0
+
+
+def run_line(line: str, monkeypatch: pytest.MonkeyPatch, serve: Callable[[list[str]], None]) -> None:
+    """One shell line: `foresay ...`, text piped into it, a server in the background, or a question to it."""
     before, _, command = line.rpartition("|")
     words = shlex.split(command, comments=True)
+    if words and words[0] == "curl" and shutil.which("curl"):
+        subprocess.run([*words, "--fail-with-body", "--silent"], check=True, stdout=subprocess.DEVNULL)
     if not words or words[0] != "foresay" or "RECIPE|TEXT" in command:
+        return
+    if words[-1] == "&":
+        serve(words[:-1])
         return
     if before:
         words_before = shlex.split(before)
@@ -63,7 +97,14 @@ def run_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    page: Path,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    free_port: str,
+    serve: Callable[[list[str]], None],
+) -> None:
     found = blocks(page)
     if not found:
         return
@@ -74,13 +115,14 @@ def test_examples_run(page: Path, corpus: Path, tmp_path: Path, monkeypatch: pyt
         start.train("my.txt", out="runs/my", device="cpu")
     scope: dict = {}
     monkeypatch.syspath_prepend(tmp_path)
-    for kind, body in found:
+    for kind, given in found:
+        body = given.replace(":8000/", f":{free_port}/")
         if named := FILE.match(body):
             with (tmp_path / named[1]).open("a") as file:
                 file.write(body)
         elif kind == "sh":
             for line in body.strip().split("\n"):
-                run_line(line, monkeypatch)
+                run_line(line, monkeypatch, serve)
         elif kind == "python":
             exec(compile(body, str(page), "exec"), scope)
         else:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from foresay.decode.asked import Asked
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected, Corrector
 from foresay.decode.correct.saved import read_noise
 from foresay.decode.fused import Fused
-from foresay.decode.generate import generate
+from foresay.decode.generate import Writing, generate
 from foresay.decode.given import Given
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.decode.search import Limits, Search
@@ -182,6 +183,48 @@ class Run(Measuring):
         takes the place of `temperature`. A text ends before the first of the strings in `stop` that it comes to.
         `on_text` is called with the first text as it grows.
         """
+        asked = self.asked(
+            prompt,
+            length=length,
+            number=number,
+            temperature=temperature,
+            decoder=decoder,
+            seed=seed,
+            stop=stop,
+            label=label,
+        )
+        grown: list[int] = []
+
+        def show(chosen: list[int]) -> None:
+            grown.append(chosen[0])
+            on_text(self.tokens.decode(grown))
+
+        how = asked.how
+        rows = generate(
+            self.written_for(label, asked.number),
+            [asked.ids] * asked.number,
+            asked.decoder,
+            length=how.length,
+            seed=how.seed,
+            context=how.context,
+            ends=how.ends,
+            on_step=show if on_text else None,
+        )
+        return [self.joined(asked.prompt, asked.ids, row, asked.stops) for row in rows]
+
+    def asked(
+        self,
+        prompt: str = "",
+        *,
+        length: int = 200,
+        number: int = 1,
+        temperature: float = 1.0,
+        decoder: Decoder | None = None,
+        seed: int = 1,
+        stop: str | Sequence[str] = (),
+        label: str | None = None,
+    ) -> Asked:
+        """What `generate` is asked, checked and in ids: for who writes it beside others."""
         self._must_write()
         length, number = fits(Length, length, "length"), fits(Number, number, "number")
         temperature, seed = fits(Amount, temperature, "temperature"), fits(int, seed, "seed")
@@ -194,30 +237,15 @@ class Run(Measuring):
         self.model.eval()
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
-        ids = self.tokens.encode(prompt).tolist()
-        grown: list[int] = []
-
-        def show(chosen: list[int]) -> None:
-            grown.append(chosen[0])
-            on_text(self.tokens.decode(grown))
-
         last = 4 * max((len(one) for one in stops), default=0) + 8  # tokens: one may be a quarter of a character
 
         def ended(row: list[int]) -> bool:
             text = self.tokens.decode(row[-last:])
             return any(one in text for one in stops)
 
-        rows = generate(
-            self.written_for(label, number),
-            [ids] * number,
-            decoder,
-            length=length,
-            seed=seed,
-            context=self.context,
-            ends=ended if stops else None,
-            on_step=show if on_text else None,
-        )
-        return [self._joined(prompt, ids, row, stops) for row in rows]
+        how = Writing(length, seed, self.context, ended if stops else None)
+        ids = self.tokens.encode(prompt).tolist()
+        return Asked(prompt, ids, number, decoder, how, stops, self.number_of(label))
 
     def correct(
         self, texts: str | Sequence[str], *, noise: str | Path | None = None, number: int = 1, seed: int = 1
@@ -276,7 +304,7 @@ class Run(Measuring):
         more = {} if trail is None else {"trail": trail}
         found = how.find(model, ids, limits, **more)
         return [
-            [Written(self._joined(prompt, own, one.ids), self.tokens.pieces(one.ids), one) for one in best]
+            [Written(self.joined(prompt, own, one.ids), self.tokens.pieces(one.ids), one) for one in best]
             for prompt, own, best in zip(given, ids, found, strict=True)
         ]
 
@@ -304,7 +332,7 @@ class Run(Measuring):
             raise UserError(f"{name}={text!r} is {how}; allowed: texts that are one token of this run")
         return ids[0]
 
-    def _joined(self, prompt: str, ids: list[int], row: list[int], stops: Sequence[str] = ()) -> str:
+    def joined(self, prompt: str, ids: list[int], row: list[int], stops: Sequence[str] = ()) -> str:
         """The prompt as given and what was written, up to the first of `stops`; the tokeniser says what is between."""
         whole, begun = self.tokens.decode([*ids, *row]), self.tokens.decode(ids)
         begun, new = (prompt, whole[len(begun) :]) if whole.startswith(begun) else ("", whole)

@@ -10,7 +10,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from foresay import parts
-from foresay.encode.encoder import Encoder, State, flatten_state, map_state, reorder, unflatten_state
+from foresay.encode.encoder import Encoder, State, flatten_state, joined, map_state, reorder, unflatten_state
 from foresay.errors import UserError
 from tests.contracts.settings import B, D, T, described, label
 
@@ -198,6 +198,24 @@ def test_reordered_state_branches(recipe):
     rows = torch.tensor([1, 1, 0])
     branched = encoder(inputs()[rows], None, reorder(state, rows))[0]
     same(branched, encoder(inputs(), None, state)[0][rows])
+
+
+@every_causal
+@pytest.mark.parametrize("capacity", [None, 3])
+def test_joined_states_go_on_as_each_alone(recipe, capacity):
+    """Of rows that have read more and less, some of it padding; each goes on with what follows it, twice."""
+    encoder = build(recipe)
+    long, short, after = inputs(2), inputs(3, 2).flip(0), inputs(5, 3)
+    states = [
+        encoder(long, right_padding(T, 1), encoder.begin(2, capacity))[1],
+        encoder(short, None, encoder.begin(3, capacity))[1],
+    ]
+    state = joined([map_state(one, Tensor.clone) for one in states])
+    for step in after.split([1, 2], 1):
+        y, state = encoder(step, None, state)
+        for n, rows in enumerate((slice(0, 2), slice(2, 5))):
+            own, states[n] = encoder(step[rows], None, states[n])
+            same(y[rows], own)
 
 
 @every

@@ -4,7 +4,7 @@ No torch is imported for `--help`; a user's mistake is one line on standard erro
 """
 
 # In the order of `foresay --help`.
-from foresay.cli import training, using, predicting, writing, drawing, forecasting, correcting  # noqa: I001
+from foresay.cli import training, using, predicting, writing, drawing, forecasting, correcting, serving  # noqa: I001
 from foresay.cli import embedding, senses, looking, joining, words, data, text, vocabulary, checking, claims, listing
 from foresay.cli.entry import main
 
@@ -22,6 +22,7 @@ __all__ = [
     "main",
     "predicting",
     "senses",
+    "serving",
     "text",
     "training",
     "using",

@@ -125,7 +125,7 @@ class Rows:
         self.first = mask.sum(1)
         self.texts = widened(begun, begun.shape[1] + min(how.length, BLOCK))  # prompts and what was written
         self.sizes, self.step = self.first.clone(), self.first.new_zeros(())
-        self.kept = _kept_from(self.first, torch.zeros_like(self.first), how.context)
+        self.kept = kept_from(self.first, torch.zeros_like(self.first), how.context)
         self.alive = torch.ones_like(self.first, dtype=torch.bool)
         self.sure = self.alive.clone()
         self.own = keys(how.seed, torch.tensor(list(numbers), device=self.device))
@@ -177,7 +177,7 @@ class Rows:
 
     def go_on(self) -> None:
         """The model reads what was chosen."""
-        before, self.kept = self.kept, _kept_from(self.sizes, self.kept, self.how.context)
+        before, self.kept = self.kept, kept_from(self.sizes, self.kept, self.how.context)
         if (self.device.type == "cpu" or self.how.length > BLOCK) and int(self.step) % BLOCK == 0:
             self.texts = widened(self.texts, self.texts.shape[1] + BLOCK)
         if self.how.context is not None and not torch.equal(self.kept, before):
@@ -217,7 +217,7 @@ def asks(step: int, device: torch.device) -> bool:
     return device.type == "cpu" or step % SELDOM == SELDOM - 1
 
 
-def _kept_from(sizes: Tensor, kept: Tensor, context: int | None) -> Tensor:
+def kept_from(sizes: Tensor, kept: Tensor, context: int | None) -> Tensor:
     """`kept` while <start> and the text from there on fit into the context, else where its last half begins."""
     if context is None:
         return kept

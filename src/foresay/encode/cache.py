@@ -17,7 +17,10 @@ so it can be used once only, as decoding does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.encode.encoder import State, advance
@@ -102,6 +105,34 @@ def reordered(state: State, rows: Tensor) -> State:
     for layer, cache in caches.items():
         own[layer] = {name: _room(seen_from(kept, tensor, end), slots) for name, tensor in cache.items()}
     return own
+
+
+def joined(states: Sequence[State]) -> State:
+    """The rows of several states one after another; slots that were padding are left out."""
+    kept, ats = zip(*(_real(state) for state in states), strict=True)
+    end = max(at.shape[1] for at in ats)
+    found: State = {name: torch.cat([state[name] for state in states]) for name in ("position", "begun")}
+    found["at"] = torch.cat([F.pad(at, (0, end - at.shape[1]), value=EMPTY) for at in ats])
+    if "rows" in states[0]:
+        found["used"] = torch.full_like(found["position"], end)
+        found["rows"] = torch.arange(len(found["at"]), device=found["at"].device)[:, None].repeat(1, end)
+    for layer, cache in kept[0].items():
+        found[layer] = {name: torch.cat([_room(own[layer][name], end) for own in kept]) for name in cache}
+    return found
+
+
+def _real(state: State) -> tuple[State, Tensor]:
+    """The keys and values of each row's real slots, and where they are: those of fewer have padding on the right."""
+    roomy = "rows" in state
+    at = state["at"][:, : used(state)] if roomy else state["at"]
+    real = at != EMPTY
+    slots = (~real).long().argsort(dim=1, stable=True)[:, : int(real.sum(1).max()) if real.numel() else 0]
+    caches: State = {}
+    for layer, cache in state.items():
+        if isinstance(cache, dict):
+            whole = {name: seen_from(state, held, at.shape[1]) if roomy else held for name, held in cache.items()}
+            caches[layer] = {name: _picked(held, slots) for name, held in whole.items()}
+    return caches, at.gather(1, slots)
 
 
 def _wider(state: State, slots: int) -> State:

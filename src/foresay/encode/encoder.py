@@ -203,6 +203,20 @@ def reorder(state: State, rows: Tensor) -> State:
     return {k: reorder(v, rows) if isinstance(v, dict) else v.index_select(0, rows) for k, v in state.items()}
 
 
+def joined(states: Sequence[State]) -> State:
+    """The rows of several states of one model, one after another."""
+    first = states[0]
+    if "at" in first:
+        from foresay.encode import cache
+
+        return cache.joined(states)
+    found: State = {}
+    for name, value in first.items():
+        own = [state[name] for state in states]
+        found[name] = joined(own) if isinstance(value, dict) else torch.cat(own)
+    return found
+
+
 def flatten_state(state: State, prefix: str = "") -> dict[str, Tensor]:
     """`{"encoder": {"h": t}}` -> `{"encoder.h": t}`, for saving."""
     flat: dict[str, Tensor] = {}
