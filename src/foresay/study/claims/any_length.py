@@ -43,8 +43,8 @@ class Learnt:
     rule=(
         f"recall {TEN_TIMES} steps later of networks of one layer that have learnt lags of up to {LAGS[-1]}: holds "
         "when for the RNN, the LSTM or the GRU its 95 % interval over seeds lies above 95 % of fresh sequences; does "
-        f"not hold when for all three it lies below, while that at {LAGS[-1]} lies above, in the full form only; else not "
-        "decided. 4000 parameters, 3 seeds (full: 5)"
+        f"not hold when for all three it lies below, while that at {LAGS[-1]} lies above, in the full form only; else "
+        "not decided. 4000 parameters, 3 seeds (full: 5)"
     ),
 )
 def run(quick: bool, seed: int, tell: Tell) -> Result:
