@@ -29,11 +29,10 @@ from foresay.train.checkpoint import CHECKPOINTS, load_checkpoint, numbered
 
 @dataclass(frozen=True)
 class Through:
-    """Spectra by step in order; the last is of the weights that are kept, of step `kept` where that is known."""
+    """Spectra by step in order; the last is of the weights that are kept, whose step may lie before others'."""
 
     steps: list[int]
     spectra: list[Spectrum]
-    kept: int
 
     def as_dict(self) -> dict[str, Any]:
         last = self.spectra[-1]
@@ -87,7 +86,7 @@ def spectrum_of(run: Run) -> Through:
     for path in numbered(run.folder / CHECKPOINTS):
         model.restore(load_checkpoint(path)[0]["model"], str(path))
         found[int(path.name)] = spectra_of(model)
-    return Through([*found, (at := _step_kept(run))], [*found.values(), kept], at)
+    return Through([*found, _step_kept(run)], [*found.values(), kept])
 
 
 def _first(run: Run) -> Spectrum | None:
