@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -70,3 +71,10 @@ def test_refusals(cell, text, far, message, fresh):
     run = fresh(cell, whole=isinstance(cell, dict))
     with pytest.raises(UserError, match=message):
         gradient_of(run, text, far)
+
+
+def test_of_another_task(fresh):
+    run = fresh("lstm")
+    run.model = SimpleNamespace(encoder=run.model.encoder, part_name="tagger")
+    with pytest.raises(UserError, match="is of task tagger, and the gradient is that of the next token's loss"):
+        gradient_of(run, TEXT)

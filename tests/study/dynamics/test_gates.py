@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from foresay.errors import UserError
 from foresay.parts import names
+from foresay.study.dynamics.backwards import gradient_of
 from foresay.study.dynamics.gates import draw, gates_of, lines
 
 TEXT = "the cat sees"
@@ -44,3 +47,18 @@ def test_every_cell_is_drawn_or_refused(cell, fresh):
 def test_without_recurrence(fresh):
     with pytest.raises(UserError, match="has no recurrence to look at: it is transformer"):
         gates_of(fresh({"kind": "transformer", "size": 4, "heads": 2}, whole=True), TEXT)
+
+
+def test_of_another_task(fresh):
+    run = fresh("lstm")
+    run.model = SimpleNamespace(encoder=run.model.encoder, part_name="classifier")
+    with pytest.raises(UserError, match="is of task classifier, whose gates are not traced; allowed: a run of task la"):
+        gates_of(run, TEXT)
+
+
+def test_of_pictures(fresh):
+    run = fresh("lstm")
+    run.form = SimpleNamespace(told=lambda: "images of 8 x 8")
+    for looked in (gates_of, gradient_of):
+        with pytest.raises(UserError, match="is of images of 8 x 8, and reads no text; allowed: a run of texts"):
+            looked(run, TEXT)

@@ -30,7 +30,7 @@ MORE = {TRANSFORMER: {"kind": "transformer", "heads": 4, "layers": 2}}  # in the
 HIDDEN, FAR, PLACES = 48, 32, 64
 TENTH = 0.1
 TINY = 1e-290
-QUICK, FULL = Size(400, length=64), Size(3000, length=64)
+QUICK, FULL = Size(400, length=64), Size(2000, length=64)
 
 
 @dataclass(frozen=True)

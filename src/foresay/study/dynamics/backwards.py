@@ -59,9 +59,17 @@ def recurrent_of(run: Run) -> Recurrent:
     return encoder
 
 
+def check_reads_text(run: Run) -> None:
+    """Refuses a run that a text says nothing to."""
+    form = getattr(run, "form", None)
+    if form is not None:
+        raise UserError(f"{run.folder} is of {form.told()}, and reads no text; allowed: a run of texts, or --spectrum")
+
+
 def gradient_of(run: Run, text: str, far: int | None = None) -> Passed:
     """The profile of a run over a text, up to `far` steps back, 64 or what the text has."""
     encoder, model = recurrent_of(run), run.model
+    check_reads_text(run)
     if not isinstance(model, LanguageModel) or model.condition is not None or encoder.initial.state == "condition":
         task = getattr(model, "part_name", "")
         raise UserError(

@@ -13,8 +13,9 @@ from typing import Any
 from torch import Tensor
 
 from foresay.errors import UserError
+from foresay.models.language_model import LanguageModel
 from foresay.run import Run
-from foresay.study.dynamics.backwards import COLOURS, recurrent_of
+from foresay.study.dynamics.backwards import COLOURS, check_reads_text, recurrent_of
 from foresay.study.dynamics.saturation import ENDS, Saturated, ends_of, saturated
 from foresay.study.pictures import MOST
 from foresay.study.visible import visible
@@ -37,7 +38,13 @@ class Gates:
 
 def gates_of(run: Run, text: str) -> Gates:
     """What a run's gates do while it reads a text, <start> first."""
-    encoder = recurrent_of(run)
+    encoder, model = recurrent_of(run), run.model
+    check_reads_text(run)
+    if not isinstance(model, LanguageModel):
+        task = getattr(model, "part_name", "")
+        raise UserError(
+            f"{run.folder} is of task {task}, whose gates are not traced; allowed: a run of task language-model"
+        )
     found = run.trace(text)
     means, ends = {}, {}
     for layer, cell in enumerate(encoder.forwards):

@@ -29,11 +29,10 @@ from foresay.train.checkpoint import CHECKPOINTS, load_checkpoint, numbered
 
 @dataclass(frozen=True)
 class Through:
-    """Spectra by step in order; the last is of the weights that are kept, of step `kept` where that is known."""
+    """Spectra by step in order; the last is of the weights that are kept, whose step may lie before others'."""
 
     steps: list[int]
     spectra: list[Spectrum]
-    kept: int
 
     def as_dict(self) -> dict[str, Any]:
         last = self.spectra[-1]
@@ -87,7 +86,7 @@ def spectrum_of(run: Run) -> Through:
     for path in numbered(run.folder / CHECKPOINTS):
         model.restore(load_checkpoint(path)[0]["model"], str(path))
         found[int(path.name)] = spectra_of(model)
-    return Through([*found, (at := _step_kept(run))], [*found.values(), kept], at)
+    return Through([*found, _step_kept(run)], [*found.values(), kept])
 
 
 def _first(run: Run) -> Spectrum | None:
@@ -144,7 +143,10 @@ def _finish(left: Any, right: Any, layer: str, before: int) -> None:
     right.axhline(1, color="#5A5A5A", linestyle="--", linewidth=1)
     right.set_xlabel("step of training")
     right.set_ylabel("greatest |eigenvalue|")
-    title = f"through training: {counted(before, 'step')} looked at, ★ as kept"
+    title = (
+        f"through training: {counted(before, 'step')} and ★ as kept" if before else "★ as kept; no checkpoint is left"
+    )
+    right.xaxis.get_major_locator().set_params(integer=True)
     right.set_title(title, loc="left", fontweight="bold", fontsize=10)
     for axes in (left, right):
         axes.legend(frameon=False, fontsize=8.5)
