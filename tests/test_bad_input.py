@@ -156,7 +156,7 @@ def test_settings_that_cannot_be(word: str, given: str, remedy: str, call: Comma
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "none.yaml does not exist; give a .yaml file or one of answers, awd-lstm"),
+        (None, "none.yaml does not exist; give a .yaml file or one of answers, ar, awd-lstm"),
         (b"", "none.yaml holds no recipe"),
         (b"task: [1, 2", "none.yaml is no YAML in line"),
         (b"task: ngram\ntask: ngram\n", "'task' is given twice"),

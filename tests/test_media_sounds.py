@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import wave
 from pathlib import Path
@@ -118,7 +119,16 @@ def test_files_of_sounds(run: Any, call: Any) -> None:
     assert call("predict", run.folder, "out/low-02.wav").out == "low\tout/low-02.wav\n"
     line = call("score", run.folder, "out/low-02.wav", "--label", "low").out
     assert line.endswith(" bits/sample\tout/low-02.wav\n")
-    why = "--out a.png, and this run draws sounds; allowed: the name of a folder"
+    why = "--out a.png, and this run draws sounds; allowed: the name of a folder, or of one .wav"
     assert call.refused("draw", run.folder, "--out", "a.png") == why
+    one = ("--label", "low", "--number", 1, "--seed", 2, "--seconds", 0.03)
+    assert "--out a.wav for 2 sounds; allowed: a folder" in call.refused(
+        "draw", run.folder, "--number", 1, "--out", "a.wav"
+    )
+    assert json.loads(call("draw", run.folder, *one, "--out", "a.wav", "--json").out)[0]["file"] == "a.wav"
+    with wave.open("a.wav") as file:
+        assert np.frombuffer(file.readframes(RATE), "<i2") / 2**15 == pytest.approx(
+            run.draw(1, label="low", seed=2, seconds=0.03)[0], abs=1e-4
+        )
     assert "seconds=0" in call.refused("draw", run.folder, "--seconds", 0, "--out", "b")
     assert not Path("b").exists()

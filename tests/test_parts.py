@@ -20,6 +20,8 @@ NEEDED = {  # what the parts with settings of no default are made with here
     ("data", "pairs"): {"train": "my.tsv"},
     ("data", "images"): {"train": "my.npy"},
     ("data", "labels"): {"train": "my.tsv"},
+    ("data", "music"): {"train": "my.mid"},
+    ("data", "series"): {"train": "my.csv"},
     ("data", "sounds"): {"train": "my.wav"},
     ("data", "tags"): {"train": "my.conll"},
     ("data", "text"): {"train": "my.txt"},

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
 import random
 import zipfile
 from collections.abc import Callable
@@ -26,11 +27,13 @@ from foresay.data.loader import Loader
 from foresay.data.prepare import Prepared, prepare
 from foresay.data.wav import wav_bytes
 from foresay.decode.generate import generate
+from foresay.decode.paths import paths
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.models.task import Fitting
 from foresay.train.classified import Classified
 from foresay.train.evaluate import evaluate
+from foresay.train.foreseen import SeriesFigures
 from foresay.train.loop import Trainer
 from foresay.train.measure import measure_on
 from foresay.train.progress import Watch
@@ -46,6 +49,7 @@ SMALL_BATCHES = {
     "tags": [{"tokens": 40, "longest": 40}],
     "labels": [{"tokens": 40, "longest": 12}],
     "images": [{"rows": 3}],
+    "series": [{"rows": 3, "length": 6}],
 }
 OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for: with `condition`, written for labels
     "language-model": [
@@ -55,6 +59,7 @@ OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for
         {"kind": "sounds", "condition": 5},
     ],
     "classifier": [{"kind": "images"}, {"kind": "sounds"}],
+    "series": [{"kind": "music"}],
 }
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 ENDINGS = {
@@ -64,9 +69,11 @@ ENDINGS = {
     "labels": ".csv",
     "images": ".npy",
     "sounds": ".zip",
+    "series": ".jsonl",
+    "music": ".json",
 }  # of the files that hold each kind of data
 TOKENS: dict[str, Any] = {"tags": "blanks", "images": {"kind": "levels", "number": 4}}
-TOKENS["sounds"] = TOKENS["images"]
+TOKENS |= {"sounds": TOKENS["images"], "series": "numbers", "music": "numbers"}
 STEPS = 2
 
 
@@ -76,7 +83,14 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
     for setting in parts.settings_of(parts.find("task", task)):
         if setting.nested and not setting.many and setting.name != "beside":  # a second embedding, by default none
             found[setting.name] = described(setting.nested)
-    if "output" in found:  # one of each kind, and of the softmax all
+    if "embedding" in found:  # what reads numbers is met with all tasks, and refused by those of symbols
+        found["embedding"] += [
+            {"kind": "frames"},
+            *([{"kind": "frames", "size": 5}] if reads(task) == "series" else []),
+        ]
+    if reads(task) == "series":
+        found["output"] = [{**density, "mixtures": number} for density in found["output"] for number in (1, 2)]
+    elif "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
     one = parts.find("task", task)
     if "writer" in found or "pool" in found or (reads(task) == "tags" and "encoder" in found) or two_ways(task):
@@ -127,16 +141,25 @@ def refusal(task: str, row: Row) -> str | None:
     encoder = made("encoder", json.dumps(row["encoder"])) if "encoder" in row else None
     if "pool" in row and row["pool"]["kind"] == "ends" and encoder and not encoder.halves:
         return "pool=ends takes the last step of one direction"
+    series = reads(task) == "series"
+    if series and row["embedding"]["kind"] != "frames":
+        return "reads symbols, and a series has numbers"
+    if encoder and series and not encoder.causal:
+        return "would see the numbers it must predict"
     if encoder and reads(task) == "text" and not (encoder.sees_both_sides if masked else encoder.causal):
         return "predicts from both sides" if masked else "would see the answer"
     batches = made("batches", json.dumps(row["batches"]))
     data = row.get("data", {}).get("kind", reads(task))
     if batches.reads != (data if (reads(task), data) == ("text", "images") else reads(task)):
         return "with data.kind="
-    if encoder:
-        if encoder.grows and batches.carries and not masked and not two_ways(task):
-            return "carries the state for ever"
-        if encoder.longest and batches.reads != "images" and (batches.longest or encoder.longest + 1) > encoder.longest:
+    if not series and row.get("embedding", {}).get("kind") == "frames":
+        return "embedding=frames reads numbers"
+    if encoder and encoder.grows and batches.carries and not masked and not two_ways(task):
+        return "carries the state for ever"
+    if row.get("output", {}).get("kind") == "logistics" and data not in ("images", "sounds"):
+        return "output=logistics is over levels"
+    if encoder and encoder.longest and batches.reads != "images":
+        if (batches.longest or encoder.longest + 1) > encoder.longest:
             return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
@@ -229,6 +252,10 @@ def texts(corpus: Path) -> dict[str, Prepared]:
     with zipfile.ZipFile(corpus.with_suffix(".zip"), "w") as file:
         for number in range(180):
             file.writestr(f"{number % 3}/{number}.wav", wav_bytes(draw.uniform(-1, 1, 5 + number % 4), 8_000))
+    keys = [[[60 + one, 64] if one else [] for one in draw.integers(0, 3, 9).tolist()] for _ in range(20)]
+    corpus.with_suffix(".json").write_text(json.dumps(keys), "utf-8")
+    series = [draw.integers(0, 2, (9, 2)).tolist() for _ in range(40)]  # of 0 and 1, which every density has
+    corpus.with_suffix(".jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in series), "utf-8")
     for kind, ending in ENDINGS.items():
         data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
         found[kind] = prepare(data, parts.make("tokens", TOKENS.get(kind, "characters")), 1)
@@ -310,8 +337,11 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
             assert sums_in_any_order(model.loss(next(iter(Loader(trainer.order)))[1], None)[0]) == []
             losses = [trainer.train_step([next(loader)[1]])[0] for _ in range(STEPS)]
         assert trainer.counters.skipped == 0
-        most = float("inf") if unbounded(row) else 3 * torch.tensor(len(prepared.tokens)).log()
-        assert all(0 < loss < most for loss in losses)
+        if reads(task) == "series":  # of densities, which have no bounds
+            assert all(map(math.isfinite, losses))
+        else:
+            most = float("inf") if unbounded(row) else 3 * torch.tensor(len(prepared.tokens)).log()
+            assert all(0 < loss < most for loss in losses)
         assert not all(map(torch.equal, before, model.parameters()))
     if reads(task) == "tags":
         found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
@@ -320,6 +350,12 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     if reads(task) == "labels":
         found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
         assert isinstance(found, Classified) and 0 < found.loss < 9 and 0 <= found.accuracy <= 1 and found.tokens >= 60
+        return
+    if reads(task) == "series":
+        measured = measure_on(model, whole.train.batches, prepared.valid, limit=60)
+        assert isinstance(measured, SeriesFigures) and math.isfinite(measured.loss) and measured.tokens > 0
+        drawn = paths(model.eval(), model.begin(1), 3, 2, seed=1)
+        assert drawn.shape == (1, 2, 3, prepared.train.form.width) and bool(drawn.isfinite().all())
         return
     if not model.sequence:
         losses = [epoch.loss for epoch in model.history]
@@ -349,7 +385,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in sorted_out(task)[1]}
-    assert len(reasons) == 8
+    assert len(reasons) == 12
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])
@@ -371,11 +407,24 @@ def test_every_registered_part_is_met():
         for row in cover_of(sorted_out(task)[0], pairs):
             met.setdefault("task", set()).add(task)
             for axis, part in row.items():
-                met.setdefault(axis, set()).add(part["kind"])
+                kind = "density" if axis == "output" and reads(task) == "series" else axis
+                met.setdefault(kind, set()).add(part["kind"])
             met.setdefault("data", set()).add(reads(task))
             for inner in ("cell", "positions"):
                 part = row.get("encoder", {}).get(inner)
                 if part is not None:
                     met.setdefault(inner, set()).add(part if isinstance(part, str) else part["kind"])
-    for kind in ("task", "embedding", "encoder", "writer", "pool", "cell", "positions", "output", "batches", "data"):
+    for kind in (
+        "task",
+        "embedding",
+        "encoder",
+        "writer",
+        "pool",
+        "cell",
+        "positions",
+        "output",
+        "density",
+        "batches",
+        "data",
+    ):
         assert met[kind] == set(parts.names(kind)) - {"elmo"}, kind  # which needs a run: tests/embed/test_elmo.py

@@ -282,7 +282,8 @@ def test_mistakes_are_one_line(word, message):
 
 
 def test_an_unknown_key_names_the_nearest():
-    top = "embedding, encoder, output, regularise, condition, version, task, data, tokens, train, seed, deterministic"
+    last = "version, task, data, tokens, train, begin, seed, deterministic"
+    top = f"embedding, encoder, output, regularise, condition, {last}"
     assert changed("encodr.size=5") == (
         f"encodr is no setting of a language-model recipe; allowed: {top}; did you mean 'encoder'?"
     )

@@ -11,13 +11,16 @@ import torch
 
 from foresay import own, parts
 from foresay.embed.elmo import elmos
+from foresay.embed.frames import Frames
 from foresay.encode.encoder import Encoder
 from foresay.encode.initial import FirstStates
 from foresay.encode.transformer import Transformer
 from foresay.errors import UserError
 from foresay.loading import forget_vectors
 from foresay.models.task import Task
+from foresay.output.output import Output
 from foresay.recipe import Recipe, long_key
+from foresay.text.levels import Levels
 from foresay.text.tokens import SPECIALS
 from foresay.train.board import check_tensorboard
 
@@ -53,6 +56,8 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
         raise UserError("train.precision=float16 needs a GPU; on a CPU use float32 or bfloat16")
     if precision == "bfloat16" and place.type == "cpu" and not has_bfloat16():
         raise UserError("train.precision=bfloat16 does not run on this CPU; use float32")
+    if recipe.begin is not None and hasattr(recipe.task, "fit"):
+        raise UserError(f"begin with task={recipe.task.part_name}, which is not trained in steps; leave it out")
     _check_sides(recipe)
     if recipe.train.compute.compile and not isinstance(encoder, Transformer):
         kind = f"encoder={encoder.part_name}" if isinstance(encoder, Encoder) else f"task={recipe.task.part_name}"
@@ -71,6 +76,7 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
             "as model.score(ids, condition=vectors)"
         )
     _check_elmos(recipe)
+    _check_levels(recipe)
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if recipe.code():  # a mistake in a user's own part is said before the text is prepared
@@ -104,6 +110,16 @@ def _check_elmos(recipe: Recipe) -> None:
         )
 
 
+def _check_levels(recipe: Recipe) -> None:
+    """Refuses an output over numbers where symbols are none."""
+    for module in recipe.task.modules():
+        if isinstance(module, Output) and module.of_levels and not isinstance(recipe.tokens, Levels):
+            raise UserError(
+                f"output={module.part_name} is over levels, and tokens={recipe.tokens.part_name}; allowed: "
+                "tokens.kind=levels, with data.kind=images or sounds: or output=softmax"
+            )
+
+
 def _check_sides(recipe: Recipe) -> None:
     """Refuses data and batches of another kind than the task learns from."""
     task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
@@ -122,6 +138,10 @@ def _check_sides(recipe: Recipe) -> None:
     if batches.reads != needed and (recipe.task.sequence or wants != "text"):
         allowed = "streams, packed, buckets" if needed == "text" else needed
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
+    if wants != "series" and any(isinstance(module, Frames) for module in recipe.task.modules()):
+        raise UserError(
+            f"embedding=frames reads numbers, and data.kind={data} has symbols; set embedding=lookup or characters"
+        )
 
 
 @functools.cache

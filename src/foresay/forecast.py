@@ -112,8 +112,9 @@ class SeriesRun(Run):
         drawn = [self._paths(values, ahead, number, seed, temperature) for _, values in found]
         return Forecast([name for name, _ in found], self.form.columns, np.stack(drawn), [v for _, v in found])
 
-    def _paths(self, values: np.ndarray, steps: int, number: int, seed: int, temperature: float) -> np.ndarray:
-        return paths(self.model, self.after(values), steps, number, seed, temperature)[0].numpy()
+    def _paths(self, values: np.ndarray | None, steps: int, number: int, seed: int, temperature: float) -> np.ndarray:
+        state = self.model.begin(1) if values is None else self.after(values)
+        return paths(self.model, state, steps, number, seed, temperature)[0].numpy()
 
     def after(self, values: np.ndarray) -> Any:
         """The state after a series (T, D), of which the last `length` steps are read."""
@@ -144,12 +145,26 @@ class SeriesRun(Run):
         return np.concatenate(found)
 
     @torch.inference_mode()
-    def draw(self, number: int = 1, *, steps: int = 100, temperature: float = 1.0, seed: int = 1) -> np.ndarray:
-        """New series, (number, steps, D), from the beginning."""
+    def draw(
+        self,
+        number: int = 1,
+        *,
+        steps: int = 100,
+        temperature: float = 1.0,
+        seed: int = 1,
+        begun: Given | None = None,
+    ) -> np.ndarray:
+        """New series, (number, steps, D); with one that is `begun` it comes first in each, (number, T + steps, D)."""
         number, steps = fits(Number, number, "number"), fits(Size, steps, "steps")
         temperature, seed = fits(Amount, temperature, "temperature"), fits(int, seed, "seed")
         self.model.eval()
-        return paths(self.model, self.model.begin(1), steps, number, seed, temperature)[0].numpy()
+        if begun is None:
+            return self._paths(None, steps, number, seed, temperature)
+        (_, values), *more = self.series(begun)
+        if more:
+            raise UserError(f"{begun} has {len(more) + 1} series; allowed: one to go on from")
+        drawn = self._paths(values, steps, number, seed, temperature)
+        return np.concatenate([np.repeat(values[None], number, 0), drawn], 1)
 
     def series(self, given: Given) -> Iterator[tuple[str, np.ndarray]]:
         """The series of a file or a folder, or an array (T,), (T, D), with the run's columns."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from foresay import parts
 from foresay import recipe as recipes
+from foresay.begun import with_tokens
 from foresay.data.prepare import Prepared, open_prepared
 from foresay.data.prepare import prepare as prepare_corpus
 from foresay.data.shards import Shards
@@ -49,7 +50,7 @@ def ready(source: Source, settings: Sequence[str] = (), *, on_progress: Progress
             return open_prepared(folder)
         return own_prepared(folder, read_recipe(folder, model=False), on_progress)
     recipe = recipe_for(source, settings)
-    return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress)
+    return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress, learnt=recipe.learnt_tokens)
 
 
 def summary(prepared: Prepared) -> dict[str, Any]:
@@ -76,4 +77,4 @@ def recipe_for(source: Source, settings: Sequence[str] = ()) -> Recipe:
         raw = recipes.read(source)
     else:
         raw = choose_for(source, settings, "cpu", DEFAULT_MINUTES).recipe
-    return recipes.complete(recipes.override(raw, list(settings))[0])
+    return with_tokens(recipes.complete(recipes.override(raw, list(settings))[0]))

@@ -21,6 +21,7 @@ from typing import Annotated, Any, TypeGuard
 from annotated_types import Ge, Lt
 
 from foresay import own, parts
+from foresay.begin import Begin, read_begin
 from foresay.errors import UserError, nearest
 from foresay.yaml12 import dump, parse
 
@@ -35,6 +36,7 @@ LAST = (
     "version",
     "task",
     *SECTIONS,
+    "begin",
     "seed",
     "deterministic",
 )  # every recipe has these; the task's settings stand between
@@ -88,12 +90,20 @@ class Recipe:
     train: Any
     seed: int
     deterministic: bool
+    begin: Begin | None = None
+
+    @property
+    def learnt_tokens(self) -> bool:
+        """Whether the text is cut by tokens that another run has learnt."""
+        return self.begin is not None and self.begin.takes_tokens
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as it is saved: every setting of every part."""
         task = parts.describe(self.task)
         head = {"version": VERSION, "task": task.pop("kind")}
         sections = {name: parts.describe(getattr(self, name)) for name in SECTIONS}
+        if self.begin is not None:
+            sections["begin"] = self.begin.as_dict()
         return head | task | sections | {"seed": self.seed, "deterministic": self.deterministic}
 
     def as_yaml(self) -> str:
@@ -173,6 +183,7 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
         raise UserError(f"task={name!r}; allowed: {', '.join(parts.names('task'))}")
     seed = parts.fits(Seed, raw.pop("seed", 1), "seed")
     deterministic = parts.fits(bool, raw.pop("deterministic", False), "deterministic")
+    begin = read_begin(raw.pop("begin", None))
     data = _section("data", raw.pop("data", {}))
     beside = getattr(data, "beside", {})
     tokens = raw.pop("tokens", None)
@@ -180,7 +191,7 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
     train = _section("train", _with_batches(raw.pop("train", {}), beside.get("train.batches")))
     sections = {"data": data, "tokens": tokens, "train": train}
     if not model:
-        return Recipe(task=None, **sections, seed=seed, deterministic=deterministic)
+        return Recipe(task=None, **sections, seed=seed, deterministic=deterministic, begin=begin)
     cls = parts.find("task", name, "task")
     allowed = [setting.name for setting in parts.settings_of(cls)]
     for key in raw:
@@ -189,7 +200,7 @@ def complete(raw: dict[str, Any], *, model: bool = True) -> Recipe:
             near = nearest(str(key), every)
             raise UserError(f"{key} is no setting of a {name} recipe; allowed: {', '.join(every)}{near}")
     task = cls(**parts.check(cls, raw))
-    return Recipe(task=task, **sections, seed=seed, deterministic=deterministic)
+    return Recipe(task=task, **sections, seed=seed, deterministic=deterministic, begin=begin)
 
 
 def _with_batches(train: Any, kind: str | None) -> Any:

@@ -7,14 +7,13 @@ Killed at any moment and called again with `resume="runs/x"`, it goes on from th
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import torch
 
 from foresay import own
 from foresay import recipe as recipes
-from foresay.building import build
+from foresay.begun import Beginning, check_run, with_tokens
 from foresay.checks import check, unused
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.label_shards import LabelShards
@@ -44,12 +43,13 @@ from foresay.output.output import Output
 from foresay.recipe import Recipe
 from foresay.run import Run
 from foresay.samples import write_samples
+from foresay.text.saved import open_tokens
 from foresay.train import folder as folders
 from foresay.train.best import check_best
 from foresay.train.board import Board, check_tensorboard
 from foresay.train.budget import FEWEST, plan
 from foresay.train.calibrate import calibrate
-from foresay.train.choose import Text, choose_for
+from foresay.train.choose import Chosen, Text, choose_for
 from foresay.train.diverged import check_learnt
 from foresay.train.loop import Trainer
 from foresay.train.measure import check_positions, measure_on, swapped
@@ -136,7 +136,7 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
         raw, dropped = recipes.override(recipes.read(source), words)
         timed = any(word.startswith("train.steps=") for word in words)
     else:
-        chosen = choose_for(source, words, place.type, minutes or DEFAULT_MINUTES)
+        chosen = _chosen(source, words, place, minutes)
         raw, dropped = recipes.override(chosen.recipe, words)
         timed = "steps" in raw["train"]
     if timed and minutes is not None:
@@ -145,8 +145,20 @@ def new_recipe(source: Source, words: list[str], minutes: float | None, place: t
     if chosen is not None and not timed and minutes is None:
         minutes = DEFAULT_MINUTES
         notes.append(f"chosen: {minutes:.0f} minutes of training; --minutes M sets another time")
-    recipe = check(recipes.complete(raw), place)
+    recipe = check(with_tokens(recipes.complete(raw)), place)
     return New(recipe, minutes, words, [*notes, *dropped, *unused(recipe, words, minutes)])
+
+
+def _chosen(source: Text, words: Sequence[str], place: torch.device, minutes: float | None) -> Chosen:
+    """The recipe for a bare text: that of the run it begins with, or one chosen by a look at it."""
+    begun = next((word.partition("=")[2] for word in words if word.startswith("begin.run=")), None)
+    if begun is None:
+        return choose_for(source, words, place.type, minutes or DEFAULT_MINUTES)
+    raw = folders.read_recipe(check_run(begun, Path(begun).expanduser()), trust=False).as_dict()
+    raw.pop("begin", None)
+    raw["data"] |= {"train": source if isinstance(source, list) else str(source), "valid": None, "test": None}
+    del raw["train"]["steps"]
+    return Chosen(raw, {"task": f"the recipe of {begun}, which it goes on with"})
 
 
 def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:
@@ -160,7 +172,9 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         torch.use_deterministic_algorithms(True)
     data = own_text(folder, recipe) if there else recipe.data
     with watch.stage("preparing text") as tell:
-        prepared = prepare(data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage))
+        learnt, cut = recipe.learnt_tokens, recipe.tokens
+        cut = open_tokens(folder) if there and learnt else cut
+        prepared = prepare(data, cut, recipe.seed, on_progress=lambda stage, done: tell(done, stage), learnt=learnt)
     for note in [*prepared.notes, *_lengths(recipe, prepared)]:
         watch.note(note)
     tokens = prepared.tokens
@@ -174,9 +188,10 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
-    begun = functools.partial(build, recipe, tokens, place, folder if there else None, prepared.train, prepared.tags)
-    model = begun()
-    for note in dict.fromkeys([*_told_by_parts(model, recipe), *_held_out(model, prepared)]):  # what two say, once
+    beginning = Beginning(recipe, prepared, place, folder if there else None)
+    model = beginning.model()
+    told = [*beginning.notes, *_told_by_parts(model, recipe), *_held_out(model, prepared)]
+    for note in dict.fromkeys(told):  # what two say, once
         watch.note(note)
     if not hasattr(model, "fit"):
         check_best(recipe.train.evaluate.best, model, measured=prepared.valid is not None)
@@ -193,7 +208,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
         return
     trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
-    facts = _learn(trainer, begun, there)
+    facts = _learn(trainer, beginning.model, there)
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
         watch.note(calibrate(model, recipe.train.batches, prepared.valid))
         measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
@@ -293,7 +308,7 @@ def _fitted(
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
-        model = build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
+        model = Beginning(recipe, prepared, place).model()
         return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
 
     planned = plan(throw_away, seconds)
@@ -303,7 +318,7 @@ def _fitted(
     if "warmup" in schedule:
         schedule["warmup"] = min(schedule["warmup"], planned["train.steps"] // 8)
     fitted = recipes.complete(raw)
-    return Recipe(fitted.task, recipe.data, recipe.tokens, fitted.train, recipe.seed, recipe.deterministic)
+    return replace(recipe, task=fitted.task, train=fitted.train)
 
 
 def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[list[dict[str, Any]], dict[str, Any]]:

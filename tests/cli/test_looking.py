@@ -75,7 +75,7 @@ def test_more_symbols_than_can_be_read_are_not_drawn(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing to look at; give one of --attention TEXT, --pair SOURCE [TARGET] and --text TEXT"),
+        ([], "nothing to look at; give one of --attention TEXT, --pair SOURCE [TARGET], --text TEXT, --gradient"),
         (["--pair", "a", "--attention", "b"], "--pair and --attention; give one of"),
         (["b", "--attention", "a"], "'b' is a target without a source; give --pair SOURCE TARGET"),
         (["--pair", "a", "--layer", "1"], "--layer and --head with --pair; they are for --attention"),

@@ -15,6 +15,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("embedding", "characters"): [{"size": 14, "letters": 3, "kernels": [[1, 4], [3, 5]], "longest": 6}],
     ("encoder", "convolution"): [{"kernels": [[2, 4], [3, 6]]}, {"kernels": [[1, 3], [4, 5]], "dropout": 0.1}],
     ("embedding", "elmo"): [],  # needs a run: tests/embed/test_elmo.py
+    ("embedding", "frames"): [],  # reads numbers, not symbols: tests/embed/test_frames.py, contracts/test_series.py
     ("embedding", "joined"): [
         {"of": [{"kind": "lookup", "size": 5}, {"kind": "characters", "size": 4, "kernels": [[2, 3]], "longest": 6}]}
     ],
@@ -84,7 +85,11 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"size": 14, "heads": 2, "layers": 2, "causal": False},
         {"size": 12, "heads": 2, "layers": 2, "causal": False, "attention": {"window": 2}, "positions": "rotary"},
     ],
-    ("encoder", "window"): [{"span": 3, "size": 7}, {"span": 1, "size": 7}, {"span": 4, "size": 7, "layers": 2}],
+    ("encoder", "window"): [
+        {"span": 3, "size": 7},
+        {"span": 1, "size": 7},
+        {"span": 4, "size": 7, "layers": 2, "activation": "identity"},
+    ],
     ("cell", "lstm-projected"): [{"projection": 5}],
     ("cell", "mogrifier"): [{"rounds": 5}, {"rounds": 2}],
     ("cell", "shortcut"): [
@@ -116,6 +121,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("output", "negative"): [{"number": 30}, {"number": 30, "tied": True}],
     ("output", "adaptive"): [{}, {"cutoffs": [2, 5], "factor": 2}],
     ("output", "hierarchical"): [{}, {"tree": "balanced"}, {"tree": "semantic"}],
+    ("output", "logistics"): [{"mixtures": 4}, {"mixtures": 1, "least": 0.3}],
     ("positions", "learnt"): [{"longest": 13}],
     ("writer", "recurrent"): [
         {"size": 7, "form": "last", "cell": "gru"},

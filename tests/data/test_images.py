@@ -49,6 +49,14 @@ def test_levels_by_hand(number: int) -> None:
     assert data.levels(shown, number).reshape(-1).tolist() == levels.tolist()  # what is shown is read as it was
 
 
+@pytest.mark.parametrize("number", [100, 129, 200, 255])
+def test_what_is_shown_of_any_level_is_read_as_it_was(number: int) -> None:
+    data, levels = Images("x.npy"), np.arange(number)
+    shown = data.values(levels, number, Form(1, number))
+    assert data.levels(shown, number).reshape(-1).tolist() == levels.tolist()
+    assert shown.min() == 0 and shown.max() == 255
+
+
 def test_raster_order_and_colours_of_a_pixel_together() -> None:
     shown = np.arange(2 * 2 * 3, dtype=np.uint8).reshape(2, 2, 3)
     np.save("one.npy", np.stack([shown] * 4))
@@ -111,6 +119,8 @@ def test_what_is_refused() -> None:
             Images("x.npy", read=ImageReading(size=size))
     with pytest.raises(UserError, match=r"tokens=characters with data\.kind=images; allowed: tokens\.kind=levels"):
         prepare(Images("x.npy"), parts.make("tokens", "characters"), 1)
+    with pytest.raises(UserError, match=r"^tokens\.number=257 with data\.kind=images; allowed: 2 to 256$"):
+        prepare(Images("x.npy"), Levels(257), 1)
     Path("x.labels.txt").write_text("a\n" * 39 + "b\n")
     (Path("y.npy")).write_bytes(Path("x.npy").read_bytes())
     Path("y.labels.txt").write_text("c\n" * 40)

@@ -39,7 +39,7 @@ def test_what_a_model_does_not_know() -> None:
     with pytest.raises(UserError, match=r"y\.npy: number 1 has no label, and the run tells 3 apart; give each one"):
         measured("y.npy")
     assert measured("y.npy", known=None).train.documents == 4
-    with pytest.raises(UserError, match="has images of 2 x 3 pixels, and the run was trained on images of 4 x 3"):
+    with pytest.raises(UserError, match="has 2 x 3 pixels of grey, and the run was trained on images of 4 x 3"):
         measured("y.npy", known=None, form=Form(4, 3))
 
 

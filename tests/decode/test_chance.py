@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from foresay.decode.chance import gumbel, keys, mixed, signed
+from foresay.decode.chance import gumbel, keys, mixed, signed, uniform
 
 
 def test_splitmix_as_published():
@@ -36,3 +36,15 @@ def test_it_is_gumbels():
     at = torch.arange(1, len(found) + 1) / len(found)
     assert (expected - at).abs().max() < 1.95 / len(found) ** 0.5
     assert torch.isfinite(found).all()
+
+
+def test_uniform_numbers_are_uniform_and_each_of_its_own():
+    """Between 0 and 1, neither; mean, variance and correlations as they are to be; no two alike."""
+    found = torch.stack([uniform(keys(3, torch.arange(500)), step, 40) for step in range(10)])
+    assert found.min() > 0 and found.max() < 1 and len(found.unique()) == found.numel()
+    error = (1 / 12 / found.numel()) ** 0.5
+    assert abs(found.mean() - 0.5) < 4 * error and abs(found.var() - 1 / 12) < 4 * error
+    apart = found - 0.5
+    for one, other in ((apart[1:], apart[:-1]), (apart[:, 1:], apart[:, :-1]), (apart[..., 1:], apart[..., :-1])):
+        assert abs((one * other).mean()) < 4 / 12 / one.numel() ** 0.5
+    assert torch.equal(uniform(keys(3, torch.tensor([7])), 2, 5)[0], found[2, 7, :5])

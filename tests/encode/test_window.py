@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 import torch
 
 from foresay.encode.window import Window
@@ -26,6 +29,16 @@ def test_equals_the_formula():
             seen = torch.cat([x[row, s] if s >= 0 else zero for s in (t - 2, t - 1, t)])
             h = torch.tanh(first.weight @ seen + first.bias)
             torch.testing.assert_close(y[row, t], torch.tanh(second.weight @ h + second.bias))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("relu", torch.relu), ("sigmoid", torch.sigmoid), ("identity", lambda x: x), ("tanh", torch.tanh)],
+)
+def test_activations(name: Any, function: Any) -> None:
+    encoder, x = build(span=1, activation=name), torch.randn(B, T, D, dtype=torch.float64)
+    (layer,) = encoder.dense
+    torch.testing.assert_close(encoder(x)[0], function(x @ layer.weight.T + layer.bias))
 
 
 def test_sees_its_span_and_no_more():

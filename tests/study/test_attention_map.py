@@ -124,7 +124,7 @@ def test_long_texts_have_small_maps_without_labels(run: Path, call: Commands):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing to look at; give one of --attention TEXT, --pair SOURCE [TARGET] and --text TEXT"),
+        ([], "nothing to look at; give one of --attention TEXT, --pair SOURCE [TARGET], --text TEXT, --gradient"),
         (["--attention", ""], "the text has 1 token; give at least two"),
         (["--attention", "the cat", "--layer", 3], "--layer 3; allowed: 0 to 2, as the run has 3"),
         (["--attention", "the cat", "--head", -1], "--head -1; allowed: 0 to 1, as the run has 2"),

@@ -18,6 +18,7 @@ from foresay.errors import UserError
 from foresay.study.compare import compare, table
 from foresay.train.progress import Watch
 from tests.striped import LEVELS, striped
+from tests.tides import TIDES, risen
 
 TRAIN = {"steps": 4, "batches": {"kind": "streams", "rows": 4, "chunk": 16}, "evaluate": {"every": 2, "tokens": 500}}
 RECIPES: dict[str, dict[str, Any]] = {
@@ -299,3 +300,27 @@ def test_recipes_for_texts_read_the_pictures_of_another(tmp_path: Path) -> None:
     console.print(table(rows))
     shown = console.export_text()
     assert "bits/dimension" in shown and "nats/image" in shown and "perplexity" not in shown
+
+
+def test_series_take_the_encoders_of_language_models(tmp_path):
+    """A recipe for series tells the data, the density and the batches; of others only the encoder is taken."""
+    whole = TIDES | {"data": {"kind": "series", "train": str(risen(tmp_path / "in"))}}
+    whole |= {"train": whole["train"] | {"steps": 6}}
+    (tmp_path / "tides.yaml").write_text(yaml.safe_dump(whole), "utf-8")
+    names = [*write(tmp_path, "elsewhere.txt")[:2], str(tmp_path / "tides.yaml")]
+    rows = compare(names, out=tmp_path / "out", device="cpu", watch=Watch())
+    assert {row["model"] for row in rows} == {"gru", "feed", "tides"}
+    assert [row["nats_per_step"] for row in rows] == sorted(row["nats_per_step"] for row in rows)
+    runs = {row["model"]: foresay.load(tmp_path / "out" / row["model"]) for row in rows}
+    encoders = {name: run.recipe.as_dict()["encoder"] for name, run in runs.items()}
+    assert encoders["gru"]["cell"] == {"kind": "gru"} and encoders["feed"]["kind"] == "window"
+    assert all(run.recipe.task.output.mixtures == 2 and run.recipe.task.season == 6 for run in runs.values())
+    for row in rows[1:]:  # every step of the validation part is in both
+        assert row["behind_best_by"] == pytest.approx(row["nats_per_step"] - rows[0]["nats_per_step"], abs=1e-5)
+    console = Console(width=180)
+    with console.capture() as said:
+        console.print(table(rows))
+    head = said.get().splitlines()[0]
+    assert all(name in head for name in ("nats/step", "CRPS", "MASE", "behind the best by"))
+    with pytest.raises(UserError, match="counts has no encoder to read series with; allowed: language models such as"):
+        compare([str(tmp_path / "tides.yaml"), str(tmp_path / "counts.yaml")], watch=Watch())

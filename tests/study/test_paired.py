@@ -16,8 +16,9 @@ from foresay.data.corpus import Corpus
 from foresay.data.packed import Packed
 from foresay.data.prepare import prepare
 from foresay.data.streams import Streams
-from foresay.study.paired import GROUPS, Pieces, behind, nats_in_places
+from foresay.study.paired import GROUPS, Pieces, behind, nats_in_places, pieces_of
 from foresay.text.characters import Characters
+from tests.tides import TRAIN, train_small
 
 
 class Told(nn.Module):
@@ -96,3 +97,16 @@ def test_an_impossible_token_is_infinitely_behind():
     other.parts[7] = math.inf
     found, interval = behind(one, other)
     assert found == math.inf and interval is None
+
+
+def test_the_steps_of_series_are_found_in_their_places(tmp_path: Path) -> None:
+    """However they are cut into windows; what is not predicted or not known is 0 of 0."""
+    batches = {"kind": "series", "rows": 2, "length": 64}
+    run = train_small(tmp_path, train=TRAIN | {"steps": 2, "batches": batches})
+    _, shards = run.held_out(None, "valid")
+    expected, counted = np.zeros(240), np.zeros(240)
+    for number in range(6):
+        nats = run.nats(shards.series(number).copy())[0]
+        expected[40 * number + 36 : 40 * number + 40], counted[40 * number + 36 : 40 * number + 40] = nats[36:], 1
+    found = pieces_of(run)
+    assert found.parts == pytest.approx(expected, abs=1e-4) and np.array_equal(found.wholes, counted) and found.least

@@ -16,7 +16,7 @@ from foresay.errors import UserError
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import MASK, PAD, SPECIALS, START, STOP, UNK
 
-NAMES = parts.names("tokens")
+NAMES = [name for name in parts.names("tokens") if name not in ("levels", "numbers")]  # these know numbers, and no text
 CLEAN = {"kind": "steps", "unicode": "NFKC", "lowercase": True, "emoji": "strip", "blanks": "collapse"}
 PHRASES = {"kind": "count", "min_count": 2, "threshold": 3.0, "passes": 2}
 SPECS = {name: {"kind": name} for name in NAMES} | {

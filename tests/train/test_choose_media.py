@@ -89,5 +89,7 @@ def test_it_trains(tmp_path: Path) -> None:
     assert run.draw(1, label="1")[0].shape == (6, 5, 1) and run.levels == 2
     with pytest.raises(UserError, match="holds no text files"):
         start.train(str(folder), ["data.kind=text"], out=tmp_path / "text", device="cpu", watch=Watch())
-    with pytest.raises(UserError, match="and no recipe, and one is chosen only for text, images and sounds"):
+    with pytest.raises(
+        UserError, match="and no recipe, and one is chosen only for text, images, sounds, series, music"
+    ):
         chosen(folder, "data.kind=pairs")

@@ -22,7 +22,8 @@ MOST = 40  # labels that are drawn for where none is named
 def draw(
     run: RunArgument,
     begun: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A picture or sound to go on from; its beginning is kept.")
+        str | None,
+        typer.Argument(metavar="[FILE]", help="A picture, sound or series to go on from; its beginning is kept."),
     ] = None,
     label: Annotated[
         list[str] | None, typer.Option(help="What of; may be given again; all (as by default): a row for each.")
@@ -41,50 +42,49 @@ def draw(
     min_p: Annotated[float, typer.Option(help="Only those at least this share of the likeliest.")] = 0.0,
     seed: Annotated[int, typer.Option(help="The same seed, the same pictures; the second label has the next.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|FOLDER", help="By default RUN/drawn.png; of sounds RUN/drawn.")
+        Path | None,
+        typer.Option(metavar="FILE.png|FOLDER", help="By default RUN/drawn.png; of sounds RUN/drawn, or FILE.wav."),
     ] = None,
     force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Draw new pictures or sounds, of a label, or on from a given one: on one sheet (FILE.png), or each by itself."""
+    """Draw new pictures, sounds, series or music, of a label or on from a given one: on one sheet or each by itself."""
     from foresay.study.drawn import write_drawn
 
     loaded: Any = load_run(run, device, trust)
     if not hasattr(loaded, "draw"):
         raise UserError(
-            f"{run} draws nothing; allowed: a language model of pictures or sounds, as foresay train pixelcnn makes one"
+            f"{run} draws nothing; allowed: a model of pictures, sounds or series, as foresay train pixelcnn makes one"
         )
     if loaded.model.reads == "series":
         from foresay.cli.forecasting import draw_series
 
-        given = {
-            "FILE": begun,
-            "--label": label,
-            "--keep": keep,
-            "--seconds": seconds,
-            "--top-k": top_k,
-            "--json": as_json,
-        }
-        _refuse(given, loaded)
-        check_free(out if out is not None else run / "drawn", force)
-        say(f"{draw_series(loaded, out, number, steps, seed, temperature)} is written")
+        _refuse({"--label": label, "--keep": keep, "--seconds": seconds, "--top-k": top_k}, loaded)
+        place = out if out is not None else run / "drawn"
+        check_free(place, force)
+        draw_series(loaded, place, begun, number, steps=steps, seed=seed, temperature=temperature, as_json=as_json)
         return
     place = out if out is not None else run / ("drawn" if loaded.form.rate else "drawn.png")
     labels = _labels(loaded, label or [ALL])
-    _check_place(place, force, loaded.form.noun)
     count = number if number is not None else EACH if len(labels) > 1 else NUMBER
+    _check_place(place, force, loaded.form.noun, count * len(labels))
     how = {"begun": begun, "keep": keep, "seconds": seconds}
     how["decoder"] = _decoder(temperature, {"top_k": top_k, "top_p": top_p, "min_p": min_p})
     drawn = {name: loaded.draw(count, label=name, seed=own, **how) for own, name in enumerate(labels, seed)}
     files = write_drawn(place, drawn, loaded.form)
     if as_json:
-        each = [{"label": name, "number": one + 1} for name in labels for one in range(count)]
-        where = files if len(files) == len(each) else files * len(each)
-        show_json([about | {"file": str(file)} for about, file in zip(each, where, strict=True)])
+        _show_files(labels, count, files)
     else:
         say(f"{place} is written")
+
+
+def _show_files(labels: list[str | None], count: int, files: list[Path]) -> None:
+    """JSON of everything drawn and the file it is in; one file may hold all."""
+    each = [{"label": name, "number": one + 1} for name in labels for one in range(count)]
+    where = files if len(files) == len(each) else files * len(each)
+    show_json([about | {"file": str(file)} for about, file in zip(each, where, strict=True)])
 
 
 def _refuse(given: dict[str, Any], run: Any) -> None:
@@ -94,12 +94,16 @@ def _refuse(given: dict[str, Any], run: Any) -> None:
         raise UserError(f"{name} is for pictures and sounds, and {run.folder} is of {run.form.told()}; leave it out")
 
 
-def _check_place(place: Path, force: bool, noun: str) -> None:
+def _check_place(place: Path, force: bool, noun: str, number: int) -> None:
     """Refuses, before anything is drawn, what cannot be written to."""
-    if place.suffix and place.suffix.lower() != ".png" and not place.is_dir():
+    ending = "" if place.is_dir() else place.suffix.lower()
+    if noun == "sound":
+        if ending not in ("", ".wav"):
+            raise UserError(f"--out {place}, and this run draws sounds; allowed: the name of a folder, or of one .wav")
+        if ending and number != 1:
+            raise UserError(f"--out {place} for {number:,} sounds; allowed: a folder, or one --label and --number 1")
+    elif ending not in ("", ".png"):
         raise UserError(f"--out {place}; allowed: a name that ends in .png, or of a folder")
-    if place.suffix and noun == "sound" and not place.is_dir():
-        raise UserError(f"--out {place}, and this run draws sounds; allowed: the name of a folder")
     check_free(place, force)
 
 

@@ -103,26 +103,45 @@ def score_series(run: Any, files: Sequence[str], *, steps: bool, as_json: bool) 
                 show(f"  {each:8.4f}  {step}  {shown}")
 
 
-def draw_series(run: Any, out: Path | None, number: int | None, steps: int, seed: int, temperature: float) -> Path:
+def draw_series(
+    run: Any,
+    place: Path,
+    begun: str | None,
+    number: int | None,
+    *,
+    steps: int,
+    seed: int,
+    temperature: float,
+    as_json: bool,
+) -> None:
     """New series as .csv, or music as .mid with a picture, into a folder."""
-    from foresay.data.midi import midi_bytes
-    from foresay.train.aside import write_file
     from foresay.train.fan import draw_rolls
 
-    place = out if out is not None else run.folder / "drawn"
-    drawn = run.draw(number or DRAWN, steps=steps, seed=seed, temperature=temperature)
+    if place.suffix:
+        raise UserError(f"--out {place}; allowed: the name of a folder")
+    drawn = run.draw(number or DRAWN, steps=steps, seed=seed, temperature=temperature, begun=begun)
     place.mkdir(exist_ok=True)
-    music = run.form.music
-    for one, values in enumerate(drawn, 1):
-        if music is not None:
-            write_file(place / f"{one:02d}.mid", midi_bytes(values, music.seconds, music.first))
-            continue
+    files = [_write(place / f"{one:02d}", values, run.form) for one, values in enumerate(drawn, 1)]
+    if run.form.music is not None:
+        draw_rolls(place / "rolls.png", list(drawn), run.form.music.first, f"{run.folder.name}: drawn")
+    if as_json:
+        show_json([{"number": one, "file": str(file)} for one, file in enumerate(files, 1)])
+    else:
+        say(f"{place} is written")
+
+
+def _write(place: Path, values: Any, form: Any) -> Path:
+    from foresay.data.midi import midi_bytes
+    from foresay.train.aside import write_file
+
+    if form.music is not None:
+        place, content = place.with_suffix(".mid"), midi_bytes(values, form.music.seconds, form.music.first)
+    else:
         held = io.StringIO()
         writer = csv.writer(held, lineterminator="\n")
-        writer.writerows([run.form.columns, *([f"{value:.6g}" for value in step] for step in values.tolist())])
-        write_file(place / f"{one:02d}.csv", held.getvalue().encode())
-    if music is not None:
-        draw_rolls(place / "rolls.png", list(drawn), music.first, f"{run.folder.name}: drawn")
+        writer.writerows([form.columns, *([f"{value:.6g}" for value in step] for step in values.tolist())])
+        place, content = place.with_suffix(".csv"), held.getvalue().encode()
+    write_file(place, content)
     return place
 
 

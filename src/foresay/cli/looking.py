@@ -27,63 +27,122 @@ if TYPE_CHECKING:
     from foresay.run import Run
 
 
+Option = typer.Option
+PICTURES = {"--pair": "alignment", "--attention": "attention", "--text": "moved"}
+PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates"}
+
+
 @app.command()
 def look(
     run: RunArgument,
     target: Annotated[str | None, typer.Argument(help="With --pair: the target; else what the model writes.")] = None,
     pair: Annotated[
-        str | None, typer.Option(metavar="SOURCE", help="Draw which places of this source each written symbol sees.")
+        str | None, Option(metavar="SOURCE", help="Draw which places of this source each written symbol sees.")
     ] = None,
     attention: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Draw where a Transformer looks as it reads this.")
+        str | None, Option(metavar="TEXT", help="Draw where a Transformer looks as it reads this.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Draw which words of this moved a classifier's decision.")
+        str | None, Option(metavar="TEXT", help="Draw which words of this moved a classifier's decision.")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="With --text: for this label, else for the answer.")] = None,
-    layer: Annotated[int | None, typer.Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
-    head: Annotated[int | None, typer.Option(help="With --attention: this head alone.")] = None,
+    gradient: Annotated[
+        str | None, Option(metavar="TEXT|FILE", help="Draw how error passes back through time in a recurrent model.")
+    ] = None,
+    spectrum: Annotated[bool, Option("--spectrum", help="Draw the recurrent eigenvalues through training.")] = False,
+    gates: Annotated[
+        str | None, Option(metavar="TEXT|FILE", help="Draw what the gates do over this, and how many are saturated.")
+    ] = None,
+    label: Annotated[str | None, Option(help="With --text: for this label, else for the answer.")] = None,
+    layer: Annotated[int | None, Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
+    head: Annotated[int | None, Option(help="With --attention: this head alone.")] = None,
+    far: Annotated[int | None, Option(help="With --gradient: how many steps back; by default 64.")] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The picture, .svg or .png (of words also .html); else in RUN."),
+        Path | None, Option(metavar="FILE", help="The picture, .svg or .png (of words also .html); else in RUN.")
     ] = None,
     force: Force = False,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Look inside a run: where a Transformer looks, what each written symbol saw, which words moved a decision."""
-    given = [
-        name for name, value in (("--pair", pair), ("--attention", attention), ("--text", text)) if value is not None
-    ]
-    if len(given) != 1:
-        told_of = " and ".join(given) or "nothing to look at"
-        raise UserError(f"{told_of}; give one of --attention TEXT, --pair SOURCE [TARGET] and --text TEXT")
-    if text is None and label is not None:
-        raise UserError(f"--label {label} without --text; it is for the words that moved a classifier")
-    if pair is None and target is not None:
-        raise UserError(f"{target!r} is a target without a source; give --pair SOURCE TARGET")
-    if attention is None and (layer is not None or head is not None):
-        raise UserError(f"--layer and --head with {given[0]}; they are for --attention")
+    """Look inside a run: where it looks, which words moved a decision, how its recurrence remembers and learns."""
+    whole = {"--pair": pair, "--attention": attention, "--text": text, "--gradient": gradient, "--gates": gates}
+    given = {name: value for name, value in whole.items() if value is not None}
+    given |= {"--spectrum": ""} if spectrum else {}
+    check_options(given, target, label, (layer, head), far)
+    what, asked = given.popitem()
     loaded = load_run(run, device, trust)
-    if attention is not None:
+    if what == "--attention":
         from foresay.study.attention_map import check_place
 
         check_place(loaded, layer, head)
-    path = None
-    if out is not None or not as_json:
-        from foresay.study.pictures import check_ending
-
-        name = {"--pair": "alignment.svg", "--attention": "attention.svg", "--text": "moved.svg"}[given[0]]
-        path = check_ending(out or run / name, also=(".html",) if text is not None else ())
-        check_free(path, force, anywhere=out is None)
-    if text is not None:
-        look_at_words(loaded, text, label, path, as_json=as_json)
-    elif attention is not None:
-        look_at_attention(loaded, attention, (layer, head), path, as_json=as_json)
+    path = picture_of(run, what, out, force=force) if out is not None or not as_json else None
+    if what == "--text":
+        look_at_words(loaded, asked, label, path, as_json=as_json)
+    elif what == "--attention":
+        look_at_attention(loaded, asked, (layer, head), path, as_json=as_json)
+    elif what == "--pair":
+        look_at_pair(loaded, run, (asked, target), path, as_json=as_json)
     else:
-        assert pair is not None
-        look_at_pair(loaded, run, (pair, target), path, as_json=as_json)
+        look_at_recurrence(loaded, what, asked, far, path, as_json=as_json)
+
+
+def check_options(
+    given: dict[str, str],
+    target: str | None,
+    label: str | None,
+    place: tuple[int | None, int | None],
+    far: int | None,
+) -> None:
+    """Refuses nothing, two things, and options of what is not looked at."""
+    if len(given) != 1:
+        raise UserError(
+            f"{' and '.join(given) or 'nothing to look at'}; give one of --attention TEXT, --pair SOURCE [TARGET], "
+            "--text TEXT, --gradient TEXT, --gates TEXT and --spectrum"
+        )
+    (what,) = given
+    if what != "--text" and label is not None:
+        raise UserError(f"--label {label} without --text; it is for the words that moved a classifier")
+    if what != "--pair" and target is not None:
+        raise UserError(f"{target!r} is a target without a source; give --pair SOURCE TARGET")
+    if what != "--attention" and place != (None, None):
+        raise UserError(f"--layer and --head with {what}; they are for --attention")
+    if what != "--gradient" and far is not None:
+        raise UserError(f"--far {far} with {what}; it is for --gradient")
+
+
+def picture_of(run: Path, what: str, out: Path | None, *, force: bool) -> Path:
+    """Where the picture goes, checked before any work."""
+    from foresay.study.pictures import check_ending
+
+    path = check_ending(out or run / f"{PICTURES[what]}.svg", also=(".html",) if what == "--text" else ())
+    return check_free(path, force, anywhere=out is None)
+
+
+def look_at_recurrence(run: Run, what: str, asked: str, far: int | None, path: Path | None, *, as_json: bool) -> None:
+    """Gradient, spectrum and gates: a picture, and a line for each state, matrix or gate."""
+    from foresay.cli.lines import read_lines
+    from foresay.study import pictures
+    from foresay.study.dynamics import backwards, gates, learning
+
+    text = "" if what == "--spectrum" else "\n".join(read_lines([asked]))
+    with told():
+        if what == "--gradient":
+            found = backwards.gradient_of(run, text, far)
+            lines, draw = backwards.lines(found), backwards.draw
+        elif what == "--gates":
+            found = gates.gates_of(run, text)
+            lines, draw = gates.lines(found), gates.draw
+        else:
+            found = learning.spectrum_of(run)
+            lines, draw = learning.lines(found), learning.draw
+        if path is not None:
+            pictures.write(path, draw(found))  # pyright: ignore[reportArgumentType]
+    if path is not None:
+        say(f"{path} is written")
+    if as_json:
+        show_json(found.as_dict())
+    else:
+        show("\n".join(lines))
 
 
 def look_at_words(run: Run, text: str, label: str | None, path: Path | None, *, as_json: bool) -> None:

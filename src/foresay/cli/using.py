@@ -82,7 +82,6 @@ def evaluate(
     loaded = load_run(run, device, trust)
     read = _read_as(data, encoding, column)
     of_pairs = {"beam": beam, "alpha": alpha, "length": length, "limit": limit, "measure": measures}
-    labels = loaded.model.reads == "labels"
     if picture is not None:
         _check_labels(run, loaded.model)
     if loaded.model.conditional:
@@ -96,13 +95,20 @@ def evaluate(
     if data is not None and len(data) > 1:
         raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
     measured: Any = loaded.evaluate(data[0] if data else None, split=split, rows=rows, **read)
-    if loaded.model.reads in ("tags", "labels"):
+    _show(loaded.model.reads, measured, picture, as_json)
+
+
+def _show(reads: str, measured: Any, picture: Path | None, as_json: bool) -> None:
+    if reads in ("tags", "labels"):
         from foresay.cli.predicting import show_labelled, show_tagged
 
-        show_labelled(measured, picture, as_json=as_json) if labels else show_tagged(measured, as_json=as_json)
+        if reads == "labels":
+            show_labelled(measured, picture, as_json=as_json)
+        else:
+            show_tagged(measured, as_json=as_json)
     elif as_json:
         show_json(measured.as_dict())
-    elif loaded.model.reads == "series":
+    elif reads == "series":
         from foresay.cli.forecasting import show_series
 
         show_series(measured)

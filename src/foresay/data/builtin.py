@@ -224,10 +224,12 @@ def known_music(name: str) -> Path | None:
     return _there(found)[0]
 
 
-def media_of(name: str) -> Literal["images", "sounds"] | None:
-    """What a known set holds that is no text."""
+def kept_as(name: str) -> Literal["images", "sounds", "music"] | None:
+    """What a known set holds that is neither text nor rows of text."""
     known = next((known for known in _KNOWN if known.name == name), None)
-    return None if known is None else "images" if known.images else "sounds" if known.sounds else None
+    if known is None:
+        return None
+    return "images" if known.images else "sounds" if known.sounds else "music" if known.music else None
 
 
 def known_pairs(name: str) -> dict[str, list[Path]] | None:

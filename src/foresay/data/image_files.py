@@ -22,7 +22,7 @@ from typing import IO, Any, Literal, cast
 import numpy as np
 
 from foresay.data.compressed import Damaged, packing, unpacked
-from foresay.data.levels import Leveled, spread
+from foresay.data.levels import Form, Leveled, spread
 from foresay.errors import UserError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm", ".pbm")
@@ -44,6 +44,7 @@ class ImageText:
     size: tuple[int, int] | None = None
     labelled: bool = True  # False: labels are not looked for
     most: int | None = None  # so many at most, evenly spread; None: all
+    form: Form | None = None  # what each must be like: a trained model's
 
     def __iter__(self) -> Iterator[Leveled]:
         for number, (_, image, label) in enumerate(self.named(), 1):
@@ -51,18 +52,25 @@ class ImageText:
 
     def named(self) -> Iterator[Named]:
         """Every picture with where it is from."""
-        first: tuple[int, ...] | None = None
+        first = None if self.form is None else (self.form.rows, self.form.columns, self.form.channels)
         for where, image, label in self.read():
             found = self._shaped(where, image)
             first = found.shape if first is None else first
             if found.shape != first:
-                rows, columns = found.shape[:2]
-                raise UserError(
-                    f"{where} has {rows} x {columns} pixels of {_colours(found.shape[2])}, others {first[0]} x "
-                    f"{first[1]} of {_colours(first[2])}; make them alike: data.size=[{first[0]}, {first[1]}] "
-                    "data.colour=grey"
-                )
+                raise self._differs(where, found.shape, first)
             yield where, found, label
+
+    def _differs(self, where: str, found: tuple[int, ...], first: tuple[int, ...]) -> UserError:
+        has = f"{where} has {found[0]} x {found[1]} pixels of {_colours(found[2])}"
+        if self.form is not None:
+            return UserError(
+                f"{has}, and the run was trained on {self.form.told()}; scale it, or train with "
+                f"data.size=[{first[0]}, {first[1]}], which scales all"
+            )
+        return UserError(
+            f"{has}, others {first[0]} x {first[1]} of {_colours(first[2])}; make them alike: "
+            f"data.size=[{first[0]}, {first[1]}] data.colour=grey"
+        )
 
     def read(self) -> Iterator[Named]:
         """Every picture as it is, of any size and colours."""

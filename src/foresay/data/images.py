@@ -6,7 +6,7 @@
     builtin:digits  builtin:shapes  mnist          pictures that come along, and known sets; they bring their own test
 
 A value v of 0 .. 255 becomes the level v N // 256 of the N that `tokens.number` says: with 2 black and white, divided
-at 128, with 256 the values as they are. A level is shown as the value 255 level / (N - 1).
+at 128, with 256 the values as they are. A level is shown as the value 255 level / (N - 1), or the nearest of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Images(LevelRows):
     """Pictures from a folder, a .npy or an idx file, or from a known set, in raster order."""
 
     beside: ClassVar[dict[str, str]] = {"tokens": "levels", "train.batches": "images"}
+    most = 256
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Images(LevelRows):
     def _text(self, name: str, path: Path | None = None, made: Any = None) -> ImageText:
         size = None if self.read.size is None else (self.read.size[0], self.read.size[1])
         colour = self.read.colour if self.form is None else "rgb" if self.form.channels == 3 else "grey"
-        return ImageText(name, path, made, colour, size, self.labelled)
+        return ImageText(name, path, made, colour, size, self.labelled, form=self.form)
 
     def levels(self, values: np.ndarray, number: int) -> np.ndarray:
         return values.astype(np.int64) * number // 256
@@ -86,17 +87,17 @@ class Images(LevelRows):
         return given
 
     def values(self, levels: np.ndarray, number: int, form: Form) -> np.ndarray:
-        shown = np.rint(levels * (255 / (number - 1))).astype(np.uint8)
+        first, last = -(-256 * levels // number), -(-256 * (levels + 1) // number) - 1  # the values of a level
+        shown = np.rint(levels * (255 / (number - 1))).clip(first, last).astype(np.uint8)
         return shown.reshape(form.rows, form.columns, form.channels)
 
     def form_of(self, found: dict[str, Any]) -> Form:
         forms = {name: _form(text) for name, text in found.items()}
-        first = self.form or forms["train"]
+        first = self.form or forms["train"]  # what a trained model's must be, each has been held to
         for name, form in forms.items():
             if form != first:
-                whose = "the run was trained on" if self.form else "data.train has"
                 raise UserError(
-                    f"{found[name].name} has {form.told()}, and {whose} {first.told()}; make them alike: "
+                    f"{found[name].name} has {form.told()}, and data.train has {first.told()}; make them alike: "
                     f"data.size=[{first.rows}, {first.columns}] data.colour={'rgb' if first.channels == 3 else 'grey'}"
                 )
         return first

@@ -45,6 +45,8 @@ class PreparingLevels(PreparingLabels):
         if not isinstance(tokens, Levels):
             name = getattr(tokens, "part_name", type(tokens).__name__)
             raise UserError(f"tokens={name} with data.kind={kind}; allowed: tokens.kind=levels, with tokens.number")
+        if corpus.most is not None and tokens.number > corpus.most:
+            raise UserError(f"tokens.number={tokens.number} with data.kind={kind}; allowed: 2 to {corpus.most}")
         super().__init__(corpus, tokens, seed, tell, learnt)  # pyright: ignore[reportArgumentType]
         self.form, self.block = corpus.form_of(self.found), max(min(AT_ONCE, ROOM // self.longest), 1)
 

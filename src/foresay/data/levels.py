@@ -95,6 +95,7 @@ class LevelRows(Rows):
     beside: ClassVar[dict[str, str]] = {"tokens": "levels"}  # kinds of parts that a recipe for texts needs with them
     several, columns = False, None  # as texts with labels have them
     read: Any  # how files are made alike
+    most: int | None = None  # levels that values can be told apart by
     labelled = True  # False: labels are not looked for
     known: LabelSet | None = None  # the only labels there may be: a trained model's
     form: Form | None = None  # what the documents must be like: a trained model's

@@ -64,6 +64,8 @@ def _tracks(file: BinaryIO) -> tuple[int, list[bytes]]:
     while len(tracks) < number and len(head := file.read(8)) == 8:
         name, size = struct.unpack(">4sI", head)
         content = file.read(size)
+        if len(content) < size:
+            raise _Broken("it ends too early")
         if name == b"MTrk":
             tracks.append(content)
     return division, tracks

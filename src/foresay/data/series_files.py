@@ -6,8 +6,9 @@
     a folder         of such files
 
 Tables, packed or not, are divided by commas, semicolons (then 1,5 is one and a half) or tabs, as their first line is. A
-first line with anything but numbers names the columns. Of those that are not named by `columns`, the ones with numbers
-in the first lines are read. Empty cells, `nan`, `na`, `n/a`, `null` and `none` are not known.
+first line with anything but numbers names the columns. Where `columns` names none, those with numbers in the first
+lines are read, but not a first column that counts the lines, as years do. Empty cells, `nan`, `na`, `n/a`, `null` and
+`none` are not known.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,7 +48,7 @@ class SeriesText:
     wanted: list[str | int] | None = None  # columns
     by: str | None = None
     columns: tuple[str, ...] = ()  # their names, once gone through
-    left_out: dict[str, None] = field(default_factory=dict[str, None])  # columns that are not numbers
+    left_out: dict[str, str] = field(default_factory=dict[str, str])  # columns that are not read, and why
 
     def __iter__(self) -> Iterator[Named]:
         for where, values, begin in self._read():
@@ -111,13 +112,12 @@ class SeriesText:
 
     def _of_rows(self, path: Path, text: io.TextIOWrapper) -> Iterator[Named]:
         first = text.readline()
-        mark = next((one for one in ("\t", ";") if one in first and (one == "\t" or "," not in first)), ",")
-        mark = ";" if mark == "," and first.count(";") > first.count(",") else mark
+        mark = mark_of(first)
         rows = csv.reader(chain([first], text), delimiter=mark)
         begun = [(rows.line_num, row) for row in islice((row for row in rows if row), LOOK)]
         if not begun:
             raise UserError(f"{path} is empty; give a table of numbers")
-        header = any(_number(cell, mark) is None for cell in begun[0][1])
+        header = any(number_in(cell, mark) is None for cell in begun[0][1])
         names = [name.strip() for name in begun[0][1]] if header else [str(n + 1) for n in range(len(begun[0][1]))]
         places = self._places(path, names, [row for _, row in begun[header:]], mark)
         key = None if self.by is None else _place(path, self.by, names)
@@ -142,11 +142,15 @@ class SeriesText:
         found = []
         for at, name in enumerate(names):
             cells = [row[at] for row in rows if at < len(row)]
-            numbers = [_number(cell, mark) for cell in cells]
-            if name != self.by and cells and None not in numbers and not all(map(math.isnan, cast(Any, numbers))):
+            numbers = [number_in(cell, mark) for cell in cells]
+            if name == self.by:
+                continue
+            if not cells or None in numbers or all(map(math.isnan, cast(Any, numbers))):
+                self.left_out[name] = "no number"
+            elif at == 0 and len(names) > 1 and _counts(cast(Any, numbers)):
+                self.left_out[name] = "it counts the lines"
+            else:
                 found.append(at)
-            elif name != self.by:
-                self.left_out[name] = None
         if not found:
             raise UserError(f"{path} has no column of numbers among {', '.join(names[:8])}; name one: data.columns")
         return found
@@ -183,7 +187,12 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def _number(cell: str, mark: str) -> float | None:
+def mark_of(line: str) -> str:
+    """What divides the cells of a table, by its first line."""
+    return "\t" if "\t" in line else ";" if line.count(";") > line.count(",") else ","
+
+
+def number_in(cell: str, mark: str) -> float | None:
     """A cell as a number, NaN where it is not known; None where it is something else."""
     cell = cell.strip()
     if cell.lower() in UNKNOWN:
@@ -194,8 +203,14 @@ def _number(cell: str, mark: str) -> float | None:
         return None
 
 
+def _counts(numbers: list[float]) -> bool:
+    """Whether they go up by the same at each line, as years do."""
+    apart = {round(after - before, 9) for before, after in pairwise(numbers)}
+    return len(numbers) > 2 and len(apart) == 1 and apart.pop() > 0
+
+
 def _cell(path: Path, line: int, name: str, cell: str, mark: str) -> float:
-    found = _number(cell, mark)
+    found = number_in(cell, mark)
     if found is None:
         raise UserError(
             f"{path}: line {line}: column {name} holds {cell[:30]!r}; allowed: a number, or nothing where it is not "

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from foresay import parts
 from foresay.data.cache import cache_folder, made_once
@@ -98,16 +97,11 @@ class PreparingSeries:
 
     def notes(self) -> Iterator[str]:
         """What was read, and what was not."""
-        left = [name for text in self.found.values() for name in getattr(text, "left_out", ())]
+        left: dict[str, str] = self.found["train"].left_out
         if left:
-            shown = ", ".join(list(dict.fromkeys(left))[:SHOWN])
-            yield f"data.train: read {self.form.told()}; left out what is no number: {shown}"
+            shown = ", ".join(f"{name} ({why})" for name, why in list(left.items())[:SHOWN])
+            yield f"data.train: read {self.form.told()}; left out: {shown}"
         unknown = [name for name, share in zip(self.form.columns, self.form.unknown, strict=True) if share > 0]
         if unknown and not self.learnt:
             most = max(self.form.unknown)
             yield f"data.train: up to {100 * most:.1f} % of the numbers of {', '.join(unknown[:SHOWN])} are not known"
-
-
-def held_out(corpus: Any, found: dict[str, Any]) -> bool:
-    """Whether the end of every series is held out, and no whole ones."""
-    return corpus.holds_out(found) and corpus.at_the_end(found["train"])

@@ -51,16 +51,20 @@ class SeriesShards:
         """The steps of each series."""
         return np.diff(self.ends, prepend=0)
 
+    def first(self, number: int) -> int:
+        """The place of a series' first step among all."""
+        return int(self.ends[number - 1]) if number else 0
+
     def series(self, number: int) -> np.ndarray:
         """A whole series, (T, D)."""
-        return self.values[self.ends[number - 1] if number else 0 : self.ends[number]]
+        return self.values[self.first(number) : self.ends[number]]
 
     def window(self, number: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """The steps begin..end of a series as what is read, each the step before, and as targets: two (end - begin, D).
 
         Before the first step stands one of which nothing is known; targets that are there for context are not known.
         """
-        first = int(self.ends[number - 1]) if number else 0
+        first = self.first(number)
         targets = self.values[first + begin : first + end].copy()
         before = self.values[first + max(begin - 1, 0) : first + end - 1]
         if begin == 0:

@@ -1,7 +1,7 @@
 """The feed-forward language model's encoder (Bengio et al. 2003): the last n vectors through dense layers.
 
     h^1_t = tanh(W1 [x_{t-n+1}; ...; x_t] + b1)        n = span
-    h^l_t = tanh(Wl h^{l-1}_t + bl)
+    h^l_t = tanh(Wl h^{l-1}_t + bl)                     another activation in place of tanh; `identity` is linear
 
 Zeros stand before the beginning of a row and of a document.
 
@@ -10,11 +10,12 @@ x (B, T, D) -> y (B, T, H), zero where masked; state {"position": (B,), "past": 
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
+from foresay.encode.cells.elman import ACTIVATIONS
 from foresay.encode.encoder import Encoder, State, advance
 from foresay.kernels.dropout import dropout
 from foresay.kernels.thin import linear
@@ -25,8 +26,17 @@ from foresay.parts import Share, Size, part
 class Window(Encoder):
     """Dense layers over the last `span` vectors: the feed-forward language model."""
 
-    def __init__(self, *, span: Size = 8, size: Size = 256, layers: Size = 1, dropout: Share = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        span: Size = 8,
+        size: Size = 256,
+        layers: Size = 1,
+        activation: Literal["tanh", "relu", "sigmoid", "identity"] = "tanh",
+        dropout: Share = 0.0,
+    ) -> None:
         super().__init__()
+        self.activation, self.activate = activation, ACTIVATIONS[activation]
         self.span, self.width, self.depth, self.dropout = span, size, layers, dropout
 
     def build(self, in_width: int) -> None:
@@ -81,7 +91,7 @@ class Window(Encoder):
         h = h.flatten(2)
         outputs = []
         for layer in self.dense:
-            h = dropout(linear(layer, h).tanh(), self.dropout, self.training)
+            h = dropout(self.activate(linear(layer, h)), self.dropout, self.training)
             outputs.append(h)
         if mask is not None:
             outputs = [y.masked_fill(~mask[:, :, None], 0) for y in outputs]

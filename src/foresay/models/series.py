@@ -74,6 +74,8 @@ class Series(Task):
         self.embedding.build(vocabulary)
         self.encoder.build(self.embedding.width)
         self.output.build(self.encoder.width, self.form.width)
+        if not self.output.scaled:
+            self.output.begin_at(torch.tensor(self.form.means))
         scale = self.embedding.deviations.log() if self.output.scaled else torch.zeros(self.form.width)
         self.register_buffer("log_scale", scale)
 

@@ -8,12 +8,15 @@ what stands in sigma.
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from foresay.errors import UserError
 from foresay.output.density import Density
 from foresay.parts import Size, part
+
+RARE = 1e-3  # the least share of ones or zeros that is begun with
 
 
 @part("density", "bernoulli")
@@ -25,6 +28,11 @@ class Bernoulli(Density):
     def __init__(self, *, mixtures: Size = 1) -> None:
         super().__init__()
         self.mixtures = mixtures
+
+    def begin_at(self, means: Tensor) -> None:
+        with torch.no_grad():
+            bias = self.linear.bias[self.mixtures :].view(self.mixtures, self.width)
+            bias += means.clamp(RARE, 1 - RARE).logit()
 
     def entry(self, theta: Tensor, x: Tensor) -> Tensor:
         return x * theta[..., 0] - F.softplus(theta[..., 0])

@@ -52,6 +52,9 @@ class Density(Part, nn.Module):
         """The value below which f holds the mass u: (..., P) and u (...) -> (...)."""
         raise AssertionError(f"{type(self).__name__} has no inverse")
 
+    def begin_at(self, means: Tensor) -> None:
+        """Told the means (D,) of what is to come, where values are taken as they are; the first loss is of them."""
+
     def check(self, least: float, most: float, whole: bool, name: str) -> None:
         """Refuses a column of values that can have no probability: the least, the most, whether all are whole."""
 

@@ -19,6 +19,7 @@ class Output(Part, nn.Module):
 
     part_kind = "output"
     wants_counts = False  # True: `learn_counts` is called once, after `build` and before training
+    of_levels = False  # True: only over the levels of pictures and sounds, which it takes as numbers
     notes: Sequence[str] = ()  # what a person should know about it
 
     def build(self, in_width: int, vocabulary: int, table: nn.Parameter | None = None) -> None:

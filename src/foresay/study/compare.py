@@ -2,9 +2,9 @@
 
 Each model is trained in turn into `OUT/NAME`. The time, when one is given, is shared out equally, so that the table
 answers: what do I get for the same minutes? Models of a text are ranked by bits per byte, of pictures and sounds by
-bits per dimension and per sample, of labels by accuracy, of tags by the F1 of their spans or, where they write none, by
-accuracy: on the validation part. How far each is behind the best is told with an interval of the difference, piece by
-piece on the same text (paired.py).
+bits per dimension and per sample, of series by nats per step, of labels by accuracy, of tags by the F1 of their spans
+or, where they write none, by accuracy: on the validation part. How far each is behind the best is told with an interval
+of the difference, piece by piece on the same text (paired.py).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch
 from foresay import recipe as recipes
 from foresay import start
 from foresay.checks import check
+from foresay.data.place_kind import OTHERS
 from foresay.errors import UserError
 from foresay.loading import pick_device
 from foresay.study.paired import Pieces, behind, pieces_of
@@ -32,8 +33,10 @@ LEAST = {
     "bits_per_byte": "bits per byte",
     "bits_per_dimension": "bits per dimension",
     "bits_per_sample": "bits per sample",
+    "nats_per_step": "nats per step",
 }
 BY = {**LEAST, "f1": "F1 of spans", "accuracy": "accuracy"}  # the first there is ranks
+WITH_ENCODERS = "language models such as lstm, gru, mlp and transformer"
 MEASURED = (
     *LEAST,
     "nats_per_image",
@@ -43,7 +46,7 @@ MEASURED = (
     "perplexity_interval",
     "loss",
 )
-MEASURED += ("accuracy", "accuracy_interval", "macro_f1", "macro_f1_interval")
+MEASURED += ("crps", "mase", "f1_of_ones", "accuracy", "accuracy_interval", "macro_f1", "macro_f1_interval")
 
 
 def compare(
@@ -65,7 +68,7 @@ def compare(
         raise UserError(f"{' '.join(names)}: a recipe is given twice, or two have one name; each once")
     watch = watch if watch is not None else watch_for(brief=True)
     raws = {Path(name).stem: recipes.read(name) for name in names}
-    given = next((raw for raw in raws.values() if _kind(raw) in ("images", "sounds")), None)
+    given = next((raw for raw in raws.values() if _kind(raw) in OTHERS), None)
     raws = {name: _raw(name, raw, given, data, settings, watch) for name, raw in raws.items()}
     _same_text(raws, pick_device(device), watch)
     folder = Path(out) if out is not None else next_free("compare")
@@ -118,12 +121,13 @@ def _raw(
 ) -> dict[str, Any]:
     """A recipe on the common corpus; its tokens are chosen for that corpus, not for the model.
 
-    `media` is one of the recipes that reads pictures or sounds: those for texts read what it reads.
+    `media` is one of the recipes that reads pictures, sounds or series: those for texts read what it reads.
     """
     said = any(word.startswith(("data=", "data.kind=")) for word in settings)
     if media is not None and not said and _kind(raw) == "text" and raw.get("task") in ("language-model", "ngram"):
-        raw, notes = recipes.override(raw, [f"data.kind={_kind(media)}"])
-        raw |= {"data": media["data"], "tokens": media["tokens"]}
+        raw, notes = (raw, []) if media["task"] == "series" else recipes.override(raw, [f"data.kind={_kind(media)}"])
+        raw = _of_series(name, raw, media) if media["task"] == "series" else raw
+        raw |= {key: media[key] for key in ("data", "tokens") if key in media}
         for note in notes:
             watch.note(f"{name}: {note}")
     if data is not None:
@@ -138,6 +142,13 @@ def _raw(
     return raw
 
 
+def _of_series(name: str, raw: dict[str, Any], series: dict[str, Any]) -> dict[str, Any]:
+    """The encoder of a language model in place of that of a recipe for series, which tells the rest."""
+    if "encoder" not in raw:
+        raise UserError(f"{name} has no encoder to read series with; allowed: {WITH_ENCODERS}, or leave it out")
+    return series | {"encoder": raw["encoder"]}
+
+
 def _kind(raw: dict[str, Any]) -> str:
     """The kind of data that a recipe reads."""
     given = raw.get("data")
@@ -148,7 +159,7 @@ def _same_text(raws: dict[str, dict[str, Any]], place: torch.device, watch: Watc
     """Every mistake is said before the first model is trained; only models of one text can be compared."""
     checked = {name: check(recipes.complete(raw), place) for name, raw in raws.items()}
     for name, recipe in checked.items():
-        if recipe.task.reads in ("tags", "labels"):
+        if recipe.task.reads in ("tags", "labels", "series"):
             continue
         if not recipe.task.sequence:
             raise UserError(f"{name} learns word vectors, which know no probability of a text; compare language models")
@@ -242,6 +253,10 @@ COLUMNS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("bits/sample", "bits_per_sample", lambda value: f"{value:.4f}"),
     ("nats/image", "nats_per_image", lambda value: f"{value:.2f}"),
     ("nats/sound", "nats_per_sound", lambda value: f"{value:.2f}"),
+    ("nats/step", "nats_per_step", lambda value: f"{value:.4f}"),
+    ("CRPS", "crps", lambda value: f"{value:.4g}"),
+    ("MASE", "mase", lambda value: f"{value:.4g}"),
+    ("F1 of ones", "f1_of_ones", _share),
     ("perplexity", "perplexity", lambda value: f"{value:.2f}"),
     ("95 % interval", "perplexity_interval", _between),
     ("span F1", "f1", _share),

@@ -1,7 +1,9 @@
 """What a run drew -> files: pictures on one sheet or each by itself, sounds each by itself.
 
 FILE.png   a row of pictures a label; of one label, or without, about as many rows as columns
-FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ...; of sounds .wav, and sounds.png that shows them
+FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ..., of their own size, so that a run reads them again;
+           of sounds .wav, and sounds.png that shows them
+FILE.wav   one sound
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from foresay.data.levels import Form
 from foresay.data.wav import wav_bytes
 from foresay.train.aside import write_file
-from foresay.train.sheet import enlarged, enlargement, sheet, squared, write_image
+from foresay.train.sheet import sheet, squared, write_image
 from foresay.train.waves import draw_waves
 
 SHOWN = "sounds.png"
@@ -27,6 +29,10 @@ def write_drawn(place: Path, drawn: Drawn, form: Form) -> list[Path]:
     if place.suffix.lower() == ".png" and not place.is_dir():
         rows = list(drawn.values())
         write_image(place, sheet(rows if len(rows) > 1 else squared(rows[0])))
+        return [place]
+    if form.rate and place.suffix.lower() == ".wav" and not place.is_dir():
+        ((only,),) = drawn.values()
+        write_file(place, wav_bytes(only, form.rate))
         return [place]
     place.mkdir(exist_ok=True)
     found: list[Path] = []
@@ -55,4 +61,4 @@ def _write(path: Path, one: np.ndarray, form: Form) -> None:
     if form.rate:
         write_file(path, wav_bytes(one, form.rate))
     else:
-        write_image(path, enlarged(one, enlargement(one)))
+        write_image(path, one)

@@ -8,6 +8,7 @@ What makes a piece hard is hard for both, and goes in the difference: two models
 told apart. Neighbours are drawn together, in at most GROUPS groups, for they are alike.
 
 bits per byte  parts: bits of a token (or of a pair's target), wholes: its share of the bytes
+nats per step  parts: nats of a step, wholes: 1
 accuracy       parts: right answers, wholes: texts or words
 F1 of spans    parts: 2 right, wholes: predicted + true
 """
@@ -23,8 +24,11 @@ import torch
 
 from foresay.data.batches import Batches
 from foresay.data.row_batches import RowBatches
+from foresay.data.series_batches import SeriesBatches
+from foresay.data.series_shards import SeriesShards
 from foresay.data.shards import Shards
 from foresay.models.labelling import Labelling
+from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
 from foresay.train.classified import scores_of
@@ -71,6 +75,8 @@ def pieces_of(run: Any) -> Pieces:
         return _of_labels(model, train.batches, shards, limit)
     if isinstance(model, Tagging):
         return _of_tags(model, train.batches, shards, limit)
+    if isinstance(model, Series):
+        return _of_series(model, train.batches, shards)
     per_token = shards.bytes / train.batches.predicted(shards)
     if isinstance(train.batches, RowBatches):
         nats, counts = _in_rows(model, train.batches, shards, limit)
@@ -129,6 +135,22 @@ def _in_rows(model: Task, batches: Batches, shards: Shards, limit: int) -> tuple
         if sum(map(np.sum, counts)) >= limit:
             break
     return np.concatenate(nats), np.concatenate(counts)
+
+
+@torch.inference_mode()
+def _of_series(model: Series, batches: SeriesBatches, shards: SeriesShards) -> Pieces:
+    """-log p of each step, in the order of the series; of those that are not predicted it is 0 of 0."""
+    nats, counts = np.zeros(len(shards.values)), np.zeros(len(shards.values))
+    model.eval()
+    for windows, batch in batches.placed(shards):
+        found = -model.measure(batch.to(model.device))[0].double().cpu().numpy()
+        assert batch.targets is not None
+        known = (~batch.targets.isnan()).any(-1).numpy()
+        for row, (number, begin, end, predicted) in enumerate(windows):
+            place, first = shards.first(number), predicted - begin
+            nats[place + predicted : place + end] = found[row, first : end - begin]
+            counts[place + predicted : place + end] = known[row, first : end - begin]
+    return Pieces(nats, counts, least=True, of=str(shards.folder))
 
 
 def _of_labels(model: Labelling, batches: Batches, shards: Shards, limit: int) -> Pieces:

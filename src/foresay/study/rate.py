@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from foresay import start
-from foresay.building import build
+from foresay.begun import Beginning
 from foresay.data.loader import Loader
 from foresay.data.prepare import prepare
 from foresay.errors import UserError
@@ -89,10 +89,15 @@ def find_rate(
     try:
         with watch.stage("preparing text") as tell:
             prepared = prepare(
-                recipe.data, recipe.tokens, recipe.seed, on_progress=lambda stage, done: tell(done, stage)
+                recipe.data,
+                recipe.tokens,
+                recipe.seed,
+                on_progress=lambda stage, done: tell(done, stage),
+                learnt=recipe.learnt_tokens,
             )
-        model = build(recipe, prepared.tokens, place, text=prepared.train, tags=prepared.tags)
-        trainer = Trainer(model, recipe.train, prepared, recipe.seed, picture.parent, Watch())
+        trainer = Trainer(
+            Beginning(recipe, prepared, place).model(), recipe.train, prepared, recipe.seed, picture.parent, Watch()
+        )
         with watch.stage("raising the rate") as tell:
             rates = rising(steps or STEPS)
             losses = sweep(trainer, rates, tell)

@@ -26,6 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foresay.encode.encoder import State
+from foresay.encode.initial import Initial
 from foresay.encode.recurrent import Recurrent
 from foresay.parts import make
 from foresay.train.clip import ByNorm
@@ -54,9 +55,9 @@ class Size:
 class Recaller(nn.Module):
     """A recurrent layer and a linear map to the symbols."""
 
-    def __init__(self, cell: Kind, size: int) -> None:
+    def __init__(self, cell: Kind, size: int, initial: Initial = Initial()) -> None:  # noqa: B008 - frozen
         super().__init__()
-        self.encoder = Recurrent(cell=make("cell", cell), size=size)
+        self.encoder = Recurrent(cell=make("cell", cell), size=size, initial=initial)
         self.encoder.build(WIDTH)
         self.answer = nn.Linear(size, SYMBOLS)
 
@@ -64,12 +65,12 @@ class Recaller(nn.Module):
         return self.answer(self.encoder(x)[0][:, -1])
 
 
-def build(cell: Kind, parameters: int, seed: int) -> Recaller:
+def build(cell: Kind, parameters: int, seed: int, initial: Initial = Initial()) -> Recaller:  # noqa: B008 - frozen
     """A network with that many parameters, as nearly as a whole number of units allows."""
     with torch.random.fork_rng(devices=[]):
         size = fitting_width(cell, parameters)
         torch.manual_seed(seed)
-        return Recaller(cell, size)
+        return Recaller(cell, size, initial)
 
 
 def fitting_width(cell: Kind, parameters: int) -> int:
@@ -140,9 +141,15 @@ class Tried:
         return self.accuracy >= ENOUGH
 
 
-def try_lag(cell: Kind, lag: int, size: Size, seed: int) -> tuple[Tried, Recaller]:
+def try_lag(
+    cell: Kind,
+    lag: int,
+    size: Size,
+    seed: int,
+    initial: Initial = Initial(),  # noqa: B008 - frozen
+) -> tuple[Tried, Recaller]:
     """A new network, the same for all lags, trained on one of them."""
-    model = build(cell, size.parameters, seed)
+    model = build(cell, size.parameters, seed, initial)
     updates = train(model, [lag], size, torch.Generator().manual_seed(1000 * seed + lag))
     fresh = torch.Generator().manual_seed(-1000 * seed - lag)
     return Tried(lag, updates, accuracy(model, lag, size.tested, fresh)), model

@@ -13,12 +13,14 @@ from typing import Any
 
 from foresay import recipe as recipes
 from foresay.data.images import Images
-from foresay.data.media_kind import media_of
 from foresay.data.peek import peek
+from foresay.data.place_kind import OTHERS, other_than_text
+from foresay.data.series import Series
 from foresay.data.sounds import Sounds
 from foresay.errors import UserError, nearest
 from foresay.text.script import detect
 from foresay.train.choose_media import choose_media
+from foresay.train.choose_series import choose_series
 
 Text = str | Path | list[str]
 SMALL = 4_000_000  # bytes under which a text has too few words to learn subwords well from
@@ -58,17 +60,19 @@ def choose_for(source: Text, words: Sequence[str], device: str, minutes: float) 
         raise UserError("no text is given; give a file, a folder, a pattern, or a recipe")
     kinds = [word.partition("=")[2] for word in words if word.startswith(("data=", "data.kind="))]
     given = [word for word in words if word.startswith("data.") and not word.startswith("data.kind=")]
-    kind = kinds[-1] if kinds else media_of(place) if isinstance(place, str) else None
-    if kind not in (None, "text", "images", "sounds"):
+    kind = kinds[-1] if kinds else other_than_text(place) if isinstance(place, str) else None
+    if kind not in (None, "text", *OTHERS):
         raise UserError(
-            f"data.kind={kind} and no recipe, and one is chosen only for text, images and sounds; give a recipe that "
-            "reads it: foresay list recipes"
+            f"data.kind={kind} and no recipe, and one is chosen only for text, {', '.join(OTHERS)}; give a recipe "
+            "that reads it: foresay list recipes"
         )
     begun = {"train": place} if kind is None else {"kind": kind, "train": place}
     raw, _ = recipes.override({"task": "language-model", "data": begun}, given)
     corpus = recipes.complete(raw).data
     if isinstance(corpus, (Images, Sounds)):
         return Chosen(*choose_media(corpus, raw["data"], device))
+    if isinstance(corpus, Series):
+        return Chosen(*choose_series(corpus, raw["data"], device))
     try:
         sample, size = peek(corpus)
     except UserError:  # a name that is neither a text nor a recipe may be a misspelt recipe

@@ -38,31 +38,7 @@ def write_card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> None:
 
 
 def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
-    valid = results["valid"]
-    measured = "No validation text was held out.\n"
-    if "epochs" in results:
-        measured = _losses(results)
-    if valid and "accuracy" in valid:
-        measured = _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
-    elif valid and "nats_per_step" in valid:
-        measured = measured_series(valid)
-    elif valid and (noun := noun_of(valid)):
-        measured = measured_media(valid, noun)
-    elif valid:
-        low, high = valid["perplexity_interval"]
-        read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
-        pseudo = "pseudo-" if "pseudo" in valid else ""
-        ways = "".join(
-            f"| {way} | {valid[f'perplexity_{way}']:.3f} |\n" for way in WAYS if f"perplexity_{way}" in valid
-        )
-        measured = (
-            f"| on {read} | |\n|---|---|\n"
-            f"| loss, nats per token | {valid['loss']:.4f} |\n"
-            f"| {pseudo}perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
-            f"{ways}| {pseudo}bits per character | {valid['bits_per_character']:.4f} |\n"
-            f"| {pseudo}bits per byte | {valid['bits_per_byte']:.4f} |\n"
-            f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
-        )
+    measured = _measured(recipe, results)
     settings, fitted = recipe.as_dict(), hasattr(recipe.task, "fit")
     if fitted:  # by counting or in epochs of its own: no optimiser, steps and batches
         del settings["train"]
@@ -100,6 +76,31 @@ Every setting{" that was used" if fitted else ""}, with the defaults filled in.
 ```yaml
 {dump(settings)}```
 """
+
+
+def _measured(recipe: Recipe, results: dict[str, Any]) -> str:
+    """The table of figures."""
+    valid = results["valid"]
+    if valid and "accuracy" in valid:
+        return _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
+    if valid and "nats_per_step" in valid:
+        return measured_series(valid)
+    if valid and (noun := noun_of(valid)):
+        return measured_media(valid, noun)
+    if not valid:
+        return _losses(results) if "epochs" in results else "No validation text was held out.\n"
+    low, high = valid["perplexity_interval"]
+    read = f"{valid['tokens']:,} of {valid['of_tokens']:,} validation tokens"
+    pseudo = "pseudo-" if "pseudo" in valid else ""
+    ways = "".join(f"| {way} | {valid[f'perplexity_{way}']:.3f} |\n" for way in WAYS if f"perplexity_{way}" in valid)
+    return (
+        f"| on {read} | |\n|---|---|\n"
+        f"| loss, nats per token | {valid['loss']:.4f} |\n"
+        f"| {pseudo}perplexity (95 % bootstrap interval) | {valid['perplexity']:.3f} ({low:.3f} – {high:.3f}) |\n"
+        f"{ways}| {pseudo}bits per character | {valid['bits_per_character']:.4f} |\n"
+        f"| {pseudo}bits per byte | {valid['bits_per_byte']:.4f} |\n"
+        f"| tokens that are unknown | {100 * valid['unknown']:.2f} % |\n"
+    )
 
 
 def _what(task: str) -> str:

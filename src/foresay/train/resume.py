@@ -16,6 +16,7 @@ from foresay.data.prepare import Prepared, open_prepared, prepare
 from foresay.data.writer import Progress
 from foresay.errors import UserError
 from foresay.recipe import Recipe
+from foresay.text.saved import open_tokens
 from foresay.train.folder import located, read_config
 
 Source = str | Path | list[str] | dict[str, Any] | None
@@ -111,9 +112,10 @@ def own_prepared(folder: Path, recipe: Recipe, on_progress: Progress | None = No
     name = read_config(folder)["data"]
     if (cache_folder() / name).is_dir():
         return open_prepared(cache_folder() / name)
-    tokens = parts.anew(recipe.tokens)
+    learnt = recipe.learnt_tokens
+    tokens = open_tokens(folder) if learnt else parts.anew(recipe.tokens)
     try:
-        prepared = prepare(own_text(folder, recipe), tokens, recipe.seed, on_progress=on_progress)
+        prepared = prepare(own_text(folder, recipe), tokens, recipe.seed, on_progress=on_progress, learnt=learnt)
     except UserError as error:
         raise UserError(f"the text {folder} was trained on: {error}; or give a text to measure on") from None
     if prepared.folder.name != name:

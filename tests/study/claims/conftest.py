@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from foresay.study.claims import small_text
 from foresay.study.claims.words_text import JUDGES, TEXTS, WordsText, numbered, vocabulary
 
 WORDS = "the cat dog bird sees hears likes a small old red house tree river and then under over it".split()  # noqa: SIM905
@@ -45,3 +46,14 @@ def small_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "word-eval" / file).write_text(asked if name == "analogies" else rated)
     monkeypatch.setenv("FORESAY_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def few_letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What stands for the built-in text by letters: 60 short paragraphs."""
+    draw = random.Random(5)
+    paragraphs = [" ".join(draw.choices(WORDS, k=30)) for _ in range(60)]
+    monkeypatch.setattr(small_text, "python_reference", lambda: "\n\n".join(paragraphs).encode())
+    small_text.text_of.cache_clear()
+    yield
+    small_text.text_of.cache_clear()

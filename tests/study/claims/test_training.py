@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from foresay.study.claims.training import train
+from foresay.study.claims.training import one_thread, train
 
 
 def test_updates_by_hand():
@@ -22,3 +22,10 @@ def test_updates_by_hand():
     assert [update for update, _, _ in seen] == [0, 1] and all(training for _, training, _ in seen)
     torch.testing.assert_close(seen[1][2], torch.tensor([[-0.01, 0.01]]))
     assert model.weight.grad is not None and float(model.weight.grad.norm()) == pytest.approx(1.0)
+
+
+def test_one_thread_for_a_while():
+    before = torch.get_num_threads()
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before

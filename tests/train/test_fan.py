@@ -1,0 +1,63 @@
+"""Pictures of series: what is drawn where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from foresay.train import fan as module
+from foresay.train.fan import Fan, draw_fans, draw_rolls
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures, before they are written."""
+    found: list[Figure] = []
+    monkeypatch.setattr(module, "write_picture", lambda path, figure: found.append(figure))
+    return found
+
+
+def test_a_fan_holds_its_quantiles(drawn: list[Figure]) -> None:
+    draw = np.random.default_rng(1)
+    before, paths, came = draw.normal(size=50), draw.normal(size=(200, 5)), draw.normal(size=4)
+    draw_fans(Path("x.png"), [Fan("a $name", before, paths, came)], "title")
+    (axes,) = drawn[0].axes
+    history, median, truth = (line.get_xydata() for line in axes.get_lines())
+    assert np.array_equal(history, np.stack([np.arange(26, 50), before[-24:]], 1))
+    assert np.allclose(median, np.stack([np.arange(49, 55), [before[-1], *np.median(paths, 0)]], 1))
+    assert np.allclose(truth, np.stack([np.arange(50, 54), came], 1))
+    for band, (low, high) in zip(axes.collections, ((0.05, 0.95), (0.25, 0.75)), strict=True):
+        edges: Any = band.get_paths()[0].vertices
+        for share in (low, high):
+            for step, value in zip(range(50, 55), np.quantile(paths, share, axis=0), strict=True):
+                assert np.isclose(edges, [step, value]).all(1).any()
+    assert axes.get_title(loc="left") == "a $name"
+
+
+def test_the_first_panels_alone_are_drawn(drawn: list[Figure], tmp_path: Path) -> None:
+    fans = [Fan(str(n), np.zeros(9), np.zeros((3, 2))) for n in range(9)]
+    draw_fans(Path("x.png"), fans, "title")
+    assert [axes.get_title(loc="left") for axes in drawn[0].axes] == list("012345")
+    draw_fans(Path("x.png"), fans[:3], "title")
+    assert [axes.axison for axes in drawn[1].axes] == [True, True, True, False]
+
+
+def test_rolls_show_the_keys_that_sound(drawn: list[Figure]) -> None:
+    roll = np.zeros((6, 88))
+    roll[2, 39], roll[3:, 46] = 1, 1  # C4 and G4
+    draw_rolls(Path("x.png"), [roll, np.roll(roll, 1, 0)], 21, "title")
+    first, second = drawn[0].axes
+    image = first.get_images()[0]
+    assert np.array_equal(image.get_array(), roll[:, 39:47].T) and list(image.get_extent()) == [0, 6, 59.5, 67.5]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["C4"]
+    assert second.get_xlabel() == "step"
+
+
+def test_silence_is_drawn_too(tmp_path: Path) -> None:
+    draw_rolls(tmp_path / "x.png", [np.zeros((4, 88))], 21, "title")
+    draw_fans(tmp_path / "y.png", [Fan("a", np.zeros(1), np.zeros((1, 1)))], "title")
+    assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in ("x.png", "y.png"))
