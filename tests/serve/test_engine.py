@@ -159,13 +159,14 @@ def test_who_cannot_hear_is_as_one_who_went_away(engine: Engine, lstm: Run) -> N
 
 
 def test_a_fault_ends_one_runs_texts_alone(
-    engine: Engine, lstm: Run, ngram: Run, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, lstm: Run, ngram: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = engine.write("lstm", lstm.asked("the", length=4000, temperature=0))
     going_on = engine.write("ngram", ngram.asked("the", length=40, seed=3))
     monkeypatch.setattr(engine.batches["lstm"], "step", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         broken.result(SOON)
+    assert caplog.messages == ["lstm could not go on"] and caplog.records[0].exc_info
     assert going_on.result(SOON) == ngram.generate("the", length=40, seed=3)
     again = engine.write("lstm", lstm.asked("the", length=4, seed=3))
     assert again.result(SOON) == lstm.generate("the", length=4, seed=3)

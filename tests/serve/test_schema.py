@@ -53,11 +53,13 @@ def test_answers_are_those_of_the_schema(schema: Any, path: str, mode: str) -> N
     if mode == "negative" and PATHS[path] == "get":
         return
 
-    @settings(max_examples=10, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=10, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=GenerationMode(mode)))
     def tried(case: Any) -> None:
         if isinstance(case.body, dict) and isinstance(case.body.get("model"), str):
             case.body["model"] = MODELS.get(path, "tiny")  # by chance it would never be found
+        if isinstance(case.body, dict) and mode == "positive" and path == "/v1/translate":
+            case.body |= {"beam": 2, "length": 9}  # a wide beam and a long target take seconds
         # that a run does not know a word, the schema cannot say
         case.call_and_validate(excluded_checks=[positive_data_acceptance])
 

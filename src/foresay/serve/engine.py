@@ -12,6 +12,7 @@ the limits is refused at once: `Busy`, or a UserError that says what is allowed.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -26,6 +27,7 @@ from foresay.errors import UserError, counted
 from foresay.run import Run
 from foresay.serve.batch import Batch, Chosen, Row
 
+LOG = logging.getLogger("foresay.serve")
 _T = TypeVar("_T")
 Told = Callable[[int, Chosen | str], None]  # of a text by its number: a token, or why it has ended
 
@@ -238,6 +240,7 @@ class Engine:
         try:
             call()
         except Exception as error:
+            LOG.exception("%s could not go on", name)  # the client is told only that it is so
             batch = self.batches[name]
             for row in [*batch.rows, *new]:
                 if (ticket := self.owners.pop(id(row), None)) is not None:
