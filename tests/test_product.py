@@ -158,9 +158,9 @@ def refusal(task: str, row: Row) -> str | None:
         return "carries the state for ever"
     if row.get("output", {}).get("kind") == "logistics" and data not in ("images", "sounds"):
         return "output=logistics is over levels"
-    if encoder and encoder.longest and batches.reads != "images":
-        if (batches.longest or encoder.longest + 1) > encoder.longest:
-            return "positions=learnt ends at"
+    longest = encoder.longest if encoder and batches.reads != "images" else None
+    if longest and (batches.longest or longest + 1) > longest:
+        return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
     return None
