@@ -158,8 +158,8 @@ def refusal(task: str, row: Row) -> str | None:
         return "carries the state for ever"
     if row.get("output", {}).get("kind") == "logistics" and data not in ("images", "sounds"):
         return "output=logistics is over levels"
-    bounded = encoder and encoder.longest and batches.reads != "images"
-    if bounded and (batches.longest or encoder.longest + 1) > encoder.longest:
+    longest = encoder.longest if encoder and batches.reads != "images" else None
+    if longest and (batches.longest or longest + 1) > longest:
         return "positions=learnt ends at"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"

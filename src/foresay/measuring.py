@@ -71,6 +71,13 @@ class Measuring:
     def reading(self, encoding: str | None = None, columns: Sequence[str | int] | None = None) -> Any:
         """How another text is read: as the run's own was, but for what is given."""
         read = self.recipe.data.read
+        if encoding is not None and not hasattr(read, "encoding"):
+            raise UserError(f"encoding={encoding} is for texts, and {self.folder} reads other files; leave it out")
+        if columns is not None and not (hasattr(read, "columns") or hasattr(read, "column")):
+            named = ", ".join(map(str, columns))
+            raise UserError(
+                f"columns {named}; they are for tables, and {self.folder} reads other files; leave them out"
+            )
         if encoding is not None:
             read = replace(read, encoding=encoding)
         if columns is None:

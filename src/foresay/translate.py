@@ -14,7 +14,6 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,13 +22,11 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from foresay import parts
-from foresay.data.dialogue import TALKS
 from foresay.data.pair_prepare import LEAST, coverage
 from foresay.data.pair_shards import PairShards
 from foresay.data.pairs import Pairs
 from foresay.data.row_batches import padded
 from foresay.data.shards import Shards
-from foresay.data.source import format_of
 from foresay.decode.beam import Beam
 from foresay.decode.beams import Trail
 from foresay.decode.fused import Fused
@@ -96,7 +93,7 @@ class Translating(Measuring):
             raise UserError("no source is given; give at least one text")
         rows, longest = [], self._task.encoder.longest
         for number, text in enumerate(sources, 1):
-            ids = self.source_tokens.encode(text).tolist()
+            ids = self.source_tokens.encode(self.recipe.data.source_of(text)).tolist()
             if not ids or text.isspace():
                 raise UserError(f"source {number} of {len(sources)} is empty ({text!r}); give a text")
             if longest is not None and len(ids) >= longest:
@@ -122,7 +119,7 @@ class Translating(Measuring):
         strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
         if strange:
             share, text = coverage(rows[strange[0]][:-1], known), sources[strange[0]]
-            reverse = self.recipe.data.read.reverse
+            reverse = self.recipe.data.reverse
             back = " (data.reverse=true: the second of data.train's sides is the source)" if reverse else ""
             warnings.warn(
                 f"{len(strange)} of {len(sources)} sources have under {100 * LEAST:.0f} % of their tokens from train "
@@ -318,10 +315,7 @@ class Translating(Measuring):
 
     def _corpus(self, data: Any, split: str, read: Any) -> Pairs:
         """Other pairs, read as the run's were."""
-        place = data if isinstance(data, str) else list(data)
-        if read.format in TALKS and not (isinstance(place, str) and format_of(Path(place)) == "text"):
-            read = replace(read, format="auto")  # two files, or a table by its name, are no talk
-        return Pairs(place, share=0.0, source_tokens=self.recipe.data.source_tokens, read=read)
+        return self.recipe.data.another(data if isinstance(data, str) else list(data), read)
 
 
 def texts_of(given: Any, name: str) -> list[str]:

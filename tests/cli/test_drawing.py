@@ -130,6 +130,10 @@ def test_figures_of_pictures(run: Any, call: Any) -> None:
     assert shown["images"].strip() == f"{found.documents}, {found.tokens} levels" and len(shown) == 4
     whole = json.loads(call("eval", run.folder, "--data", run.folder.parent / "x.npy", "--json").out)
     assert whole["tokens"] == 60 * 12 and whole["nats_per_image"] == pytest.approx(12 * whole["loss"])
+    assert call.refused("eval", run.folder, "--data", "x.npy", "--encoding", "latin-1") == (
+        f"encoding=latin-1 is for texts, and {run.folder} reads other files; leave it out"
+    )
+    assert call.refused("eval", run.folder, "--data", "x.npy", "--column", "a").startswith("columns a; they are for")
     assert "data='wrong' is no file, folder or known" in call.refused("eval", run.folder, "--data", "wrong")
 
 

@@ -58,6 +58,7 @@ VARIANTS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"encoder": {"kind": "recurrent", "size": 6, "bidirectional": True}, "by": 2, "how": "stride"},
         {"encoder": {"kind": "shrunk", "by": 2, "encoder": {"kind": "recurrent", "size": 7}}, "by": 2, "how": "max"},
         {"encoder": {"kind": "recurrent", "size": 7}, "by": 1},
+        {"encoder": {"kind": "recurrent", "size": 6, "bidirectional": True}, "by": 3, "how": "join"},
     ],
     ("encoder", "stack"): [
         {"layers": [{"kind": "recurrent", "size": 7}, {"kind": "window", "span": 2, "size": 5}]},

@@ -19,7 +19,18 @@ def test_the_python_reference_is_text():
 def test_every_name_is_listed(tmp_path, monkeypatch):
     monkeypatch.delenv("FORESAY_DATA", raising=False)
     pairs = ["dates", "phonemes", "headings", "brackets", "signatures", "questions"]
-    rows = ["languages", "negation", "entailment", "chunks", "proteins", "answers", "digits", "shapes", "tones"]
+    rows = [
+        "languages",
+        "negation",
+        "entailment",
+        "chunks",
+        "proteins",
+        "answers",
+        "digits",
+        "shapes",
+        "tones",
+        "numbers",
+    ]
     rows += ["sunspots", "seasons", "chords"]
     made = ["builtin:python-reference", *(f"builtin:{name}" for name in [*pairs, *rows])]
     assert [one["name"] for one in list_data()] == [*made, *(known.name for known in known_sets())]

@@ -31,11 +31,12 @@ def build(**settings: Any) -> Shrunk:
 def by_hand(inner: Encoder, x: Tensor, by: int, how: str) -> Tensor:
     """One row (T, D), in blocks one after the other."""
     blocks = x.split(by)
-    y = inner(torch.stack([POOL[how](block) for block in blocks])[None])[0][0]
+    joined = {"join": lambda block: torch.cat([block.flatten(), x.new_zeros((by - len(block)) * x.shape[1])])}
+    y = inner(torch.stack([(POOL | joined)[how](block) for block in blocks])[None])[0][0]
     return torch.cat([y[n].expand(len(block), -1) for n, block in enumerate(blocks)])
 
 
-@pytest.mark.parametrize("how", POOL)
+@pytest.mark.parametrize("how", [*POOL, "join"])
 @pytest.mark.parametrize("by", [1, 2, 4, 20])
 def test_equals_the_encoder_on_blocks(how, by):
     encoder = build(by=by, how=how)

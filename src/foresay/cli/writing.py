@@ -97,7 +97,7 @@ def generate(
     given = how | {"groups": groups != 1, "least": least, "ban": ban, "require": require, "fuse": fuse, "tree": tree}
     drawn = {name.replace("_", "-"): value != PLAIN[name] for name, value in filters.items()}
     drawn["seed"] = seed is not None
-    texts = sources_of(prompt) if loaded.model.conditional else [piped(prompt)]
+    texts = sources_of(prompt, loaded) if loaded.model.conditional else [piped(prompt)]
     if beam:
         way = [] if usual else ["leave out --beam"]
         way += ["give a temperature"] if plain else []  # without which a source gets a beam again
@@ -166,8 +166,10 @@ def piped(prompt: str) -> str:
     return "\n".join(lines_of(Pipe(), PIPED)) if prompt == "-" else prompt
 
 
-def sources_of(prompt: str) -> list[str]:
-    """Sources: the lines of a pipe or of a file, or the one that is given."""
+def sources_of(prompt: str, run: Any) -> list[str]:
+    """Sources: the lines of a pipe or of a file, or the one that is given; pictures by their files' names."""
+    if run.recipe.data.pictured and os.path.isfile(prompt):  # noqa: PTH113
+        return [prompt]
     if os.path.isfile(prompt):  # noqa: PTH113 - no error for a text too long to be a name
         kind, end = holds(prompt)
         if kind != "lines":

@@ -305,6 +305,7 @@ def _files(known: KnownSet) -> list[Path] | None:
 
 _KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
 _KEPT |= {"images": ("images", "language-model"), "sounds": ("sounds", "language-model")}
+_KEPT |= {"captions": ("pictures with texts", "seq2seq")}
 _KEPT |= {"music": ("piano rolls", "series"), "series": ("series of numbers", "series")}
 
 

@@ -54,7 +54,7 @@ class ImageText:
         """Every picture with where it is from."""
         first = None if self.form is None else (self.form.rows, self.form.columns, self.form.channels)
         for where, image, label in self.read():
-            found = self._shaped(where, image)
+            found = self.shaped(where, image)
             first = found.shape if first is None else first
             if found.shape != first:
                 raise self._differs(where, found.shape, first)
@@ -86,11 +86,11 @@ class ImageText:
         else:
             yield from _of_array(self.path, self.most)
 
-    def _shaped(self, where: str, image: np.ndarray) -> np.ndarray:
+    def shaped(self, where: str, image: np.ndarray) -> np.ndarray:
         """(rows, columns, channels) of uint8, of the wanted colours and size."""
         image = image[..., None] if image.ndim == 2 else image
         if self.size is not None and image.shape[:2] != self.size:
-            image = _scaled(image, self.size)
+            image = scaled(image, self.size)
         if self.colour == "grey" and image.shape[2] == 3:
             image = np.rint(image @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)[..., None]  # ITU-R 601
         if self.colour == "rgb" and image.shape[2] == 1:
@@ -221,7 +221,8 @@ def _read(file: IO[bytes], most: int) -> bytes:
     return bytes(held)
 
 
-def _scaled(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def scaled(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """A picture (rows, columns, channels) of another size; made smaller, by means."""
     from PIL import Image
 
     shown: Any = Image.fromarray(image[..., 0] if image.shape[2] == 1 else image)

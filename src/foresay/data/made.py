@@ -18,6 +18,7 @@ from foresay.data.entailment import entailment
 from foresay.data.headings import headings
 from foresay.data.languages import languages
 from foresay.data.negation import negation
+from foresay.data.numbers import numbers
 from foresay.data.phonemes import phonemes
 from foresay.data.proteins import proteins
 from foresay.data.questions import questions
@@ -29,7 +30,7 @@ from foresay.data.tones import tones
 from foresay.errors import UserError, nearest
 
 PREFIX = "builtin:"
-Kind = Literal["pairs", "labels", "tags", "images", "sounds", "series", "music"]
+Kind = Literal["pairs", "labels", "tags", "images", "sounds", "series", "music", "captions"]
 Made = dict[str, tuple[Callable[[int], dict[str, Any]], str]]
 
 MADE: dict[Kind, Made] = {
@@ -66,6 +67,12 @@ MADE: dict[Kind, Made] = {
     },
     "sounds": {
         "tones": (tones, "sounds: sines, squares, slides, plucks and noise, 0.25 s at 4,000 Hz; made by the seed"),
+    },
+    "captions": {
+        "numbers": (
+            numbers,
+            "captions: rows of two to five handwritten digits -> the number; of scikit-learn's digits",
+        ),
     },
     "series": {
         "sunspots": (sunspots, "series: the sunspots of each year from 1700 to 2008"),

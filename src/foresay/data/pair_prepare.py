@@ -75,9 +75,8 @@ class PreparingPairs(Preparing):
     def notes(self, prepared: Prepared) -> Iterator[str]:
         train = self.found["train"]
         _, source, target = next(iter(train))
-        table = isinstance(self.corpus.train, str) and self.corpus.together == 1 and self.corpus.read.columns is None
-        if table and all(side.strip().lower() in HEADERS for side in (source, target)):
-            columns = [target, source] if self.corpus.read.reverse else [source, target]
+        if self.corpus.tabled and all(side.strip().lower() in HEADERS for side in (source, target)):
+            columns = [target, source] if self.corpus.reverse else [source, target]
             yield (
                 f"warning: the first line of {train.name}, {' and '.join(map(repr, columns))}, is read as a pair; if "
                 f"it names the columns, say so: data.columns=[{', '.join(columns)}]"

@@ -45,6 +45,8 @@ class PairReading:
 class Pairs(Rows):
     """Source and target from two files, from a table with two columns, or from a known set."""
 
+    pictured = False  # True: a source is given as the file of a picture
+
     def __init__(
         self,
         train: str | list[str],
@@ -70,6 +72,25 @@ class Pairs(Rows):
             elif name != "train" and isinstance(self.train, str) and (own := self._own(self.train, name, seed)):
                 found[name] = own
         return found
+
+    @property
+    def tabled(self) -> bool:
+        """Whether pairs come from a table whose first line may name its columns."""
+        return isinstance(self.train, str) and self.together == 1 and self.read.columns is None
+
+    @property
+    def reverse(self) -> bool:
+        return getattr(self.read, "reverse", False)
+
+    def another(self, place: Place, read: PairReading) -> Pairs:
+        """Other pairs, read as these were."""
+        if read.format in TALKS and not (isinstance(place, str) and format_of(Path(place)) == "text"):
+            read = replace(read, format="auto")  # two files, or a table by its name, are no talk
+        return Pairs(place, share=0.0, source_tokens=self.source_tokens, read=read)
+
+    def source_of(self, given: str) -> str:
+        """A source as it is given -> as it is encoded."""
+        return given
 
     @property
     def together(self) -> int:

@@ -1,6 +1,7 @@
 """Down-sampling before an encoder whose cost grows faster than the number of steps, as attention's T^2 does.
 
     z_j = first, mean or max of x_{jn} .. x_{jn+n-1}        n = by; over the real steps of the block alone
+    z_j = [x_{jn}; ..; x_{jn+n-1}]                          how: join; zeros for steps that are not there
     y_t = encoder(z)_{t // n}                               each output repeated for all steps of its block
 
 The encoder sees ceil(T / n) steps. Blocks are counted from the beginning of each document, so that no block holds steps
@@ -22,7 +23,7 @@ from foresay.encode.encoder import Encoder, State, advance
 from foresay.encode.window import find_begun
 from foresay.parts import Size, anew, part
 
-How = Literal["stride", "mean", "max"]
+How = Literal["stride", "mean", "max", "join"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Blocks:
     """Which block each step belongs to (B, T), how many there are at most, and which of them are real and begin."""
 
     of: Tensor
+    place: Tensor  # of each step in its block
     number: int
     mask: Tensor | None
     starts: Tensor | None
@@ -56,7 +58,7 @@ class Shrunk(Encoder):
         return "use another encoder: in shrunk a step sees the others of its block"
 
     def build(self, in_width: int) -> None:
-        self.inner.build(in_width)
+        self.inner.build(in_width * self.by if self.how == "join" else in_width)
         self.width = self.inner.width
 
     def begin(self, rows: int, capacity: int | None = None) -> State:
@@ -94,17 +96,18 @@ class Shrunk(Encoder):
         begun = find_begun(starts, steps)
         if starts is None or begun is None:
             of, number = place // self.by, -(-steps // self.by)
-            return Blocks(of, number, None if mask is None else mask[:, :: self.by], None)
-        opens = (place - begun.clamp(min=0)) % self.by == 0
+            return Blocks(of, place % self.by, number, None if mask is None else mask[:, :: self.by], None)
+        inside = (place - begun.clamp(min=0)) % self.by
+        opens = inside == 0
         of = opens.cumsum(1) - 1
         number = int(of[:, -1].max()) + 1
         real = opens if mask is None else opens & mask
         inner = torch.arange(number, device=x.device) < real.sum(1, keepdim=True)
         begins = torch.zeros(rows, number, dtype=torch.long, device=x.device).scatter_add(1, of, starts.long())
-        return Blocks(of, number, inner, begins > 0)
+        return Blocks(of, inside, number, inner, begins > 0)
 
     def _pooled(self, x: Tensor, mask: Tensor | None, blocks: Blocks) -> Tensor:
-        """One vector for each block: (B, T, D) -> (B, number, D); a block without a real step holds zeros."""
+        """One vector for each block: (B, T, D) -> (B, number, D), or n D joined; zeros where a block has no step."""
         rows, _, width = x.shape
         of = blocks.of[..., None].expand_as(x)
         real = x.new_ones(x.shape[:2]) if mask is None else mask.to(x.dtype)
@@ -112,10 +115,13 @@ class Shrunk(Encoder):
             lowest = x if mask is None else x.masked_fill(~mask[..., None], -torch.inf)
             found = x.new_full((rows, blocks.number, width), -torch.inf).scatter_reduce(1, of, lowest, "amax")
             return found.masked_fill(found == -torch.inf, 0)
+        if self.how == "join":
+            kept = x if mask is None else x.masked_fill(~mask[..., None], 0)
+            at = (blocks.of * self.by + blocks.place)[..., None].expand_as(x)
+            found = x.new_zeros(rows, blocks.number * self.by, width).scatter_add(1, at, kept)
+            return found.unflatten(1, (blocks.number, self.by)).flatten(2)
         if self.how == "stride":
-            fresh = torch.ones_like(blocks.of, dtype=torch.bool)
-            fresh[:, 1:] = blocks.of[:, 1:] != blocks.of[:, :-1]
-            real = real * fresh
+            real = real * (blocks.place == 0)
         kept = x.masked_fill(real[..., None] == 0, 0)
         sums = x.new_zeros(rows, blocks.number, width).scatter_add(1, of, kept)
         counts = x.new_zeros(rows, blocks.number).scatter_add(1, blocks.of, real)
