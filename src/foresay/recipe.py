@@ -77,6 +77,10 @@ SHORTHANDS = {
     "data.law": "data.read.law",
     "data.trim": "data.read.trim",
     "data.label": "data.read.label",
+    "data.by": "data.read.by",
+    "data.grid": "data.read.grid",
+    "data.beat": "data.read.beat",
+    "data.step": "data.read.step",
 }
 
 

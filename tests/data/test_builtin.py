@@ -31,7 +31,7 @@ def test_every_name_is_listed(tmp_path, monkeypatch):
         "tones",
         "numbers",
     ]
-    rows += ["sunspots", "seasons", "chords"]
+    rows += ["sunspots", "balls", "seasons", "chords"]
     made = ["builtin:python-reference", *(f"builtin:{name}" for name in [*pairs, *rows])]
     assert [one["name"] for one in list_data()] == [*made, *(known.name for known in known_sets())]
     assert {one["state"] for one in list_data()[len(made) :]} == {"not there"}

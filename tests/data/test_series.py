@@ -56,7 +56,7 @@ def test_what_brings_its_own_parts(tmp_path: Path) -> None:
     ("place", "said"),
     [
         ("none.csv", "data.train='none.csv' is no file, folder or known text"),
-        ("builtin:digits", "builtin:digits has no series; allowed: builtin:sunspots, builtin:seasons"),
+        ("builtin:digits", "builtin:digits has no series; allowed: builtin:sunspots, builtin:balls, builtin:seasons"),
         ("x.png", "data.train='x.png' is no series; allowed: a table"),
     ],
 )
@@ -76,3 +76,11 @@ def test_columns_of_a_trained_model(tmp_path: Path) -> None:
     other = data.another(str(path), type(data.read)(), form)
     (_, again, _), *_ = other.find(1)["train"]
     assert np.array_equal(again, values)
+
+
+def test_films_have_all_pixels_of_a_frame() -> None:
+    assert made("builtin:balls", read={"grid": [8, 8]}).grid_of(64) == (8, 8)
+    assert made("builtin:balls").grid_of(64) is None
+    for grid in ([8, 7], [64], [4, 4, 4]):
+        with pytest.raises(UserError, match=r"a step has 64 numbers; allowed: \[rows, columns\] of so many"):
+            made("builtin:balls", read={"grid": grid}).grid_of(64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,8 @@ def test_kept(tmp_path: Path, music: Music | None) -> None:
     form = SeriesForm(("a", "ü"), (1.5, 0.0), (1.0, 2.0), (0.0, 1.0), (2.0, 9.0), (True, False), (0.0, 0.5), music)
     form.save(tmp_path)
     assert SeriesForm.read(tmp_path) == form
+    replace(form, grid=(1, 2)).save(tmp_path)
+    assert SeriesForm.read(tmp_path).grid == (1, 2)
     assert form.told() == "2 columns (a, ü)" and summed(np.ones((1, 1)), columns=("a",)).told() == "one column (a)"
 
 

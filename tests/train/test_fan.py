@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from foresay.train import fan as module
-from foresay.train.fan import Fan, draw_fans, draw_rolls
+from foresay.train.fan import FRAMES, Fan, draw_fans, draw_films, draw_rolls
 
 
 @pytest.fixture
@@ -61,3 +61,16 @@ def test_silence_is_drawn_too(tmp_path: Path) -> None:
     draw_rolls(tmp_path / "x.png", [np.zeros((4, 88))], 21, "title")
     draw_fans(tmp_path / "y.png", [Fan("a", np.zeros(1), np.zeros((1, 1)))], "title")
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in ("x.png", "y.png"))
+
+
+def test_films_side_by_side(drawn: list[Figure]) -> None:
+    """On one scale, the first frames of each; a shorter one leaves its places empty."""
+    long, short = np.arange(20 * 6.0).reshape(20, 2, 3), -np.ones((3, 2, 3))
+    draw_films(Path("x.png"), [("long", long), ("short", short)], "title")
+    axes = drawn[0].axes
+    assert len(axes) == 2 * FRAMES and axes[0].get_title(loc="left") == "long"
+    for number in range(FRAMES):
+        assert np.array_equal(axes[number].get_images()[0].get_array(), long[number])
+        below = axes[FRAMES + number].get_images()
+        assert len(below) == (number < 3) and all(np.array_equal(one.get_array(), short[0]) for one in below)
+    assert {image.get_clim() for one in axes for image in one.get_images()} == {(-1.0, 95.0)}

@@ -115,7 +115,7 @@ def draw_series(
     as_json: bool,
 ) -> None:
     """New series as .csv, or music as .mid with a picture, into a folder."""
-    from foresay.train.fan import draw_rolls
+    from foresay.train.fan import draw_films, draw_rolls
 
     if place.suffix:
         raise UserError(f"--out {place}; allowed: the name of a folder")
@@ -124,6 +124,9 @@ def draw_series(
     files = [_write(place / f"{one:02d}", values, run.form) for one, values in enumerate(drawn, 1)]
     if run.form.music is not None:
         draw_rolls(place / "rolls.png", list(drawn), run.form.music.first, f"{run.folder.name}: drawn")
+    if run.form.grid is not None:
+        films = [(str(one), values.reshape(-1, *run.form.grid)) for one, values in enumerate(drawn, 1)]
+        draw_films(place / "films.png", films, f"{run.folder.name}: drawn")
     if as_json:
         show_json([{"number": one, "file": str(file)} for one, file in enumerate(files, 1)])
     else:

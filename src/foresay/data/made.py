@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from foresay.data.answers import answers
+from foresay.data.balls import balls
 from foresay.data.brackets import brackets
 from foresay.data.chords import chords
 from foresay.data.chunks import chunks
@@ -76,6 +77,10 @@ MADE: dict[Kind, Made] = {
     },
     "series": {
         "sunspots": (sunspots, "series: the sunspots of each year from 1700 to 2008"),
+        "balls": (
+            balls,
+            "series: films of a ball that bounces, 24 frames of 8 x 8 pixels in black and white; by the seed",
+        ),
         "seasons": (seasons, "series: 60 of 240 months with a level, a trend, seasons and noise; made by the seed"),
     },
     "music": {

@@ -26,7 +26,7 @@ from foresay.data.series_files import ALLOWED, ENDINGS, SeriesText, ending_of
 from foresay.data.series_form import Music, SeriesForm
 from foresay.data.split import Choice
 from foresay.errors import UserError
-from foresay.parts import Share, part
+from foresay.parts import Share, Size, part
 
 FEW = 20  # series under which the end of each is held out
 Row = tuple[str, np.ndarray, int]
@@ -34,10 +34,11 @@ Row = tuple[str, np.ndarray, int]
 
 @dataclass(frozen=True)
 class SeriesReading:
-    """Which columns of tables are read, and the column that says which series a line is of."""
+    """Which columns of tables are read, and the one that says which series a line is of; of films [rows, columns]."""
 
     columns: list[str | int] | None = None
     by: str | None = None
+    grid: list[Size] | None = None
 
 
 @part("data", "series")
@@ -83,6 +84,15 @@ class Series(Rows):
     def music_of(self, found: dict[str, Any]) -> Music | None:
         """Of piano rolls what they are; these are none."""
         return None
+
+    def grid_of(self, width: int) -> tuple[int, int] | None:
+        """Of films the rows and columns of a frame, which a step has all pixels of."""
+        grid = getattr(self.read, "grid", None)
+        if grid is None:
+            return None
+        if len(grid) != 2 or grid[0] * grid[1] != width:
+            raise UserError(f"data.grid={grid}, and a step has {width} numbers; allowed: [rows, columns] of so many")
+        return grid[0], grid[1]
 
     def rows(self, name: str, seed: int, found: dict[str, Any] | None = None) -> Iterator[Row]:
         found = found or self.find(seed)

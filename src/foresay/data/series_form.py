@@ -4,6 +4,7 @@ columns     the names of the D numbers of a step
 means, deviations, least, most, whole, unknown    of each in train: whole says that all of it is integers, unknown
             the share that is not known
 music       of piano rolls: the key that is the first column, and the seconds of a step
+grid        of films: the rows and columns of a frame, whose pixels are the columns, row by row
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class SeriesForm:
     whole: tuple[bool, ...] = ()
     unknown: tuple[float, ...] = ()
     music: Music | None = None
+    grid: tuple[int, int] | None = None
 
     @property
     def width(self) -> int:
@@ -59,8 +61,9 @@ class SeriesForm:
         path = folder / FILE
         try:
             found = json.loads(path.read_text("utf-8"))
-            music = None if found.pop("music") is None else Music(**json.loads(path.read_text("utf-8"))["music"])
-            form = cls(music=music, **{name: tuple(each) for name, each in found.items()})
+            music, grid = found.pop("music"), found.pop("grid", None)
+            rest = {"music": music and Music(**music), "grid": grid and (int(grid[0]), int(grid[1]))}
+            form = cls(**rest, **{name: tuple(each) for name, each in found.items()})
             whole = bool(form.width) and {len(each) for each in found.values()} == {form.width}
             numbers = [*form.means, *form.deviations, *form.least, *form.most, *form.unknown]
             whole = whole and all(isinstance(number, int | float) for number in numbers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from foresay import parts
@@ -16,7 +16,7 @@ from foresay.data.cache import cache_folder, made_once
 from foresay.data.prepare import Prepared, open_prepared
 from foresay.data.rows import PARTS
 from foresay.data.series import Series
-from foresay.data.series_form import Summing
+from foresay.data.series_form import SeriesForm, Summing
 from foresay.data.series_shards import SeriesWriter
 from foresay.data.writer import Progress
 from foresay.errors import UserError
@@ -40,9 +40,7 @@ class PreparingSeries:
         self.counts: dict[str, int] = {}
         self.digests = {name: self._scanned(name) for name in self._parts()}
         columns = {name: text.columns for name, text in self.found.items()}
-        self.form = corpus.form or self.sums.form(
-            columns["train"], corpus.music_of(self.found), self.found["train"].name
-        )
+        self.form = corpus.form or self._form(columns["train"])
         for name, own in columns.items():
             if own != self.form.columns:
                 whose = "the run was trained on" if corpus.form else "data.train has"
@@ -50,6 +48,10 @@ class PreparingSeries:
                     f"{self.found[name].name} has {', '.join(own[:SHOWN])}, and {whose} {self.form.told()}; name the "
                     "same with data.columns"
                 )
+
+    def _form(self, columns: tuple[str, ...]) -> SeriesForm:
+        found = self.sums.form(columns, self.corpus.music_of(self.found), self.found["train"].name)
+        return replace(found, grid=self.corpus.grid_of(found.width))
 
     def _parts(self) -> list[str]:
         """Those that there are; train first, for its figures."""
@@ -81,7 +83,7 @@ class PreparingSeries:
 
     def key(self) -> str:
         """The name of the folder: a hash of all series and of what they are like."""
-        about = {"series": FORMAT, "parts": self.digests, "columns": self.form.columns, "means": self.form.means}
+        about = {"series": FORMAT, "parts": self.digests, "form": asdict(self.form)}
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:40]
 
     def write(self, folder: Path) -> None:

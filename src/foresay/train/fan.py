@@ -1,4 +1,4 @@
-"""Series as pictures: forecasts as a fan over what came before and after, or the keys of piano rolls over time."""
+"""Series as pictures: forecasts as a fan over what came before and after, keys of piano rolls over time, films."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from foresay.train.report import write_picture
 
 PANELS = 6  # that there is room for
+FRAMES = 16  # of a film
 BEFORE = 4  # times the steps that are forecast are shown of what came before, 24 at least
 INK, COLOUR, TRUTH = "#333333", "#0072B2", "#D55E00"
 BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and how dense they are drawn
@@ -85,5 +86,25 @@ def draw_rolls(path: Path, rolls: Sequence[np.ndarray], first: int, title: str) 
         axes.grid(axis="y", alpha=0.4)
         axes.tick_params(labelsize=8)
     figure.axes[-1].set_xlabel("step", fontsize=8)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
+    write_picture(path, figure)
+
+
+def draw_films(path: Path, films: Sequence[tuple[str, np.ndarray]], title: str) -> None:
+    """Films (T, rows, columns) of named rows as .png, their frames side by side."""
+    from matplotlib.figure import Figure
+
+    shown = [(name, film[:FRAMES]) for name, film in list(films)[:PANELS]]
+    wide = max(len(film) for _, film in shown)
+    least, most = min(float(film.min()) for _, film in shown), max(float(film.max()) for _, film in shown)
+    figure = Figure(figsize=(0.5 + 0.75 * wide, 0.6 + 1.0 * len(shown)), layout="constrained")
+    for row, (name, film) in zip(figure.subplots(len(shown), wide, squeeze=False), shown, strict=True):
+        for number, axes in enumerate(row):
+            axes.set_axis_off()
+            if number < len(film):
+                axes.imshow(
+                    film[number], cmap="Blues", vmin=least, vmax=max(most, least + 1e-9), interpolation="nearest"
+                )
+        row[0].set_title(name, loc="left", fontsize=8, parse_math=False)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
     write_picture(path, figure)
