@@ -129,6 +129,7 @@ class Translating(Measuring):
 
     def _length(self, size: int, length: int | None) -> int:
         """The most symbols to write: those asked for, else by the source's own size, so that no other counts."""
+        size = -(-size // getattr(self.recipe.data.read, "height", 1))  # columns, of pictures
         most, longest = 3 * SPAN * -(-size // SPAN) + 50, self._task.writer.longest
         found = most if length is None else fits(Length, length, "length")
         return found if longest is None else min(found, longest - 1)
