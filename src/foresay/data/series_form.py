@@ -10,7 +10,7 @@ grid        of films: the rows and columns of a frame, whose pixels are the colu
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +62,10 @@ class SeriesForm:
         try:
             found = json.loads(path.read_text("utf-8"))
             music, grid = found.pop("music"), found.pop("grid", None)
-            rest = {"music": music and Music(**music), "grid": grid and (int(grid[0]), int(grid[1]))}
-            form = cls(**rest, **{name: tuple(each) for name, each in found.items()})
-            whole = bool(form.width) and {len(each) for each in found.values()} == {form.width}
+            columns: dict[str, Any] = {name: tuple(each) for name, each in found.items()}
+            form = cls(**columns)
+            form = replace(form, music=music and Music(**music), grid=grid and (int(grid[0]), int(grid[1])))
+            whole = bool(form.width) and {len(each) for each in columns.values()} == {form.width}
             numbers = [*form.means, *form.deviations, *form.least, *form.most, *form.unknown]
             whole = whole and all(isinstance(number, int | float) for number in numbers)
         except FileNotFoundError:
