@@ -17,6 +17,7 @@ NEEDED = {  # what the parts with settings of no default are made with here
     ("cell", "lstm-projected"): {"projection": 3},
     ("embedding", "elmo"): {"run": "runs/elmo"},
     ("confusions", "listed"): {"sets": ["a,b"]},
+    ("data", "captions"): {"train": "my.npy"},
     ("data", "pairs"): {"train": "my.tsv"},
     ("data", "images"): {"train": "my.npy"},
     ("data", "labels"): {"train": "my.tsv"},

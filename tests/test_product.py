@@ -59,8 +59,10 @@ OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for
         {"kind": "sounds", "condition": 5},
     ],
     "classifier": [{"kind": "images"}, {"kind": "sounds"}],
+    "seq2seq": [{"kind": "captions"}],
     "series": [{"kind": "music"}],
 }
+HOW = {"captions": {"source_tokens": {"kind": "levels", "number": 4}, "read": {"height": 2}}}  # each kind is read
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 ENDINGS = {
     "text": ".txt",
@@ -68,6 +70,7 @@ ENDINGS = {
     "tags": ".conll",
     "labels": ".csv",
     "images": ".npy",
+    "captions": ".npy",
     "sounds": ".zip",
     "series": ".jsonl",
     "music": ".json",
@@ -161,6 +164,11 @@ def refusal(task: str, row: Row) -> str | None:
     longest = encoder.longest if encoder and batches.reads != "images" else None
     if longest and (batches.longest or longest + 1) > longest:
         return "positions=learnt ends at"
+    if "source_tokens" in HOW.get(data, {}):
+        if row["writer"].get("copy"):
+            return "writer.copy=true copies symbols"
+        if "characters" in str(row["embedding"]) or row["embedding"]["kind"] == "normed":  # by default of letters
+            return "spells the target's symbols"
     if row.get("output", {}).get("tied") and made("embedding", json.dumps(row["embedding"])).weight() is None:
         return "needs an embedding with a table"
     return None
@@ -221,7 +229,7 @@ def raw_of(task: str, row: Row, text: Path) -> dict[str, Any]:
     inner |= {name: value for name, value in own.items() if name != "kind"}
     train = {"steps": STEPS, **({"batches": row["batches"]} if "batches" in row else {})}
     inner |= {} if "batches" in row else {"size": 8, "epochs": 2, "sample": 0.0}
-    data = {"kind": own["kind"], "train": str(text.with_suffix(ENDINGS[own["kind"]]))}
+    data = {"kind": own["kind"], "train": str(text.with_suffix(ENDINGS[own["kind"]])), **HOW.get(own["kind"], {})}
     tokens = TOKENS.get(own["kind"], "characters")
     return {"task": task, "data": data, "tokens": tokens, "train": train, **inner}
 
@@ -257,7 +265,7 @@ def texts(corpus: Path) -> dict[str, Prepared]:
     series = [draw.integers(0, 2, (9, 2)).tolist() for _ in range(40)]  # of 0 and 1, which every density has
     corpus.with_suffix(".jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in series), "utf-8")
     for kind, ending in ENDINGS.items():
-        data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending))})
+        data = parts.make("data", {"kind": kind, "train": str(corpus.with_suffix(ending)), **HOW.get(kind, {})})
         found[kind] = prepare(data, parts.make("tokens", TOKENS.get(kind, "characters")), 1)
     return found
 
@@ -385,7 +393,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in sorted_out(task)[1]}
-    assert len(reasons) == 12
+    assert len(reasons) == 14
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])

@@ -110,11 +110,13 @@ def test_every_shorthand_means_its_long_form(short):
     given |= {"data.several": True, "data.separator": ";", "data.between": "&&", "data.without": ["-"]}
     given |= {"train.best": "f1", "data.colour": "grey", "data.size": [8, 6]}
     given |= {"data.seconds": 0.5, "data.trim": 30.0, "data.law": "linear"}
+    given |= {"data.by": "place", "data.grid": [2, 3]}
     value = given.get(short, "drop" if short == "data.duplicates" else 7)
     section, key = short.split(".")
     kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
     kinds |= dict.fromkeys(["data.colour", "data.size"], "images")
     kinds |= dict.fromkeys([f"data.{one}" for one in ("rate", "seconds", "law", "trim", "label")], "sounds")
+    kinds |= {"data.by": "series", "data.grid": "series", "data.beat": "music", "data.step": "music"}
     kinds |= dict.fromkeys(["data.several", "data.separator", "data.between", "data.without"], "labels")
     small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})
     from_section = complete(read(small | {section: small.get(section, {}) | {key: value}})).as_dict()

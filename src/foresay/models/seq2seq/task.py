@@ -84,9 +84,10 @@ class Seq2Seq(Task):
                 raise UserError(
                     "writer.copy=true copies symbols, and data.source_tokens gives the source others; leave one out"
                 )
-            if getattr(self.embedding, "wants_symbols", False):
+            spelling = [one for one in self.embedding.modules() if getattr(one, "wants_symbols", False)]
+            if spelling:
                 raise UserError(
-                    f"embedding={self.embedding.part_name} spells the target's symbols, and data.source_tokens gives "
+                    f"embedding={spelling[0].part_name} spells the target's symbols, and data.source_tokens gives "
                     "the source others; leave data.source_tokens out, or set embedding=lookup"
                 )
             own: Any = anew(self.embedding)
@@ -94,7 +95,7 @@ class Seq2Seq(Task):
                 own.pretrained = None  # vectors of the target's words
             own.build(sources)
             self.source_embedding = own
-        self.encoder.build(self.embedding.width)
+        self.encoder.build((self.source_embedding or self.embedding).width)
         self.writer.build(self.embedding.width, self.encoder.width)
         self.output.build(self.writer.width, vocabulary, self.embedding.weight())
         self.register_buffer("known", torch.ones(sources or vocabulary, dtype=torch.bool))
