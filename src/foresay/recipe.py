@@ -69,6 +69,7 @@ SHORTHANDS = {
     "data.encoding": "data.read.encoding",
     "data.errors": "data.read.errors",
     "data.duplicates": "data.read.duplicates",
+    "data.broken": "data.read.broken",
     "data.blank": "data.read.blank",
     "data.colour": "data.read.colour",
     "data.size": "data.read.size",

@@ -7,7 +7,7 @@ import pytest
 
 from foresay.data.compressed import Damaged, NotText
 from foresay.data.corpus import Corpus
-from foresay.data.records import RETURN, ZERO, Joined, delimited, json_lines, sequences
+from foresay.data.records import RETURN, ZERO, Broken, Joined, delimited, json_lines, sequences
 from foresay.data.source import Reading
 from foresay.errors import UserError
 
@@ -170,3 +170,32 @@ def test_where_a_row_begins():
     with pytest.raises(NotText, match="is empty; give a table"):
         csv_texts("")
     assert csv_texts("\n\nid,text\n1,a\n") == ["a"]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path, form):
+    broken = Broken(drop=True)
+    if form == "jsonl":
+        content = '{"text": "a"}\nno\n{"text": 7}\n[1]\n{"b": 1}\n{"text": "x\\u0000"}\n\n{"text": "b"}\n'
+        found, gone = list(json_lines(io.BytesIO(content.encode()), None, broken)), 5
+    else:
+        content = "id,text\n1,a\n2,x,y\n3\n4,x\0\n5,b\n"
+        content = content.replace("3\n", '3,"x"y\n') if form == "csv" else content.replace(",", "\t")
+        found, gone = list(delimited(io.BytesIO(content.encode()), None, form == "csv", broken)), 3
+    assert (found, broken.count) == (["a", "b"], gone)
+    (tmp_path / f"a.{form}").write_text(content.replace("\0", "\0" if form == "jsonl" else "\t,"))
+    ((_, facts),) = Corpus(str(tmp_path / f"a.{form}"), read=Reading(broken="drop")).find()["train"].sources
+    assert (facts.documents, facts.broken) == (2, gone)
+    with pytest.raises(UserError, match=r"; data\.broken=drop leaves such rows out and counts them$"):
+        Corpus(str(tmp_path / f"a.{form}")).find()
+
+
+def test_an_open_quote_is_never_left_out():
+    """It takes all lines to the end for its own."""
+    with pytest.raises(Damaged, match="line 2 is no CSV"):
+        list(delimited(io.BytesIO(b'text\n"open\na\nb\n'), None, True, Broken(drop=True)))
+
+
+def test_a_broken_header_is_never_left_out():
+    with pytest.raises(Damaged, match="line 1 is no CSV"):
+        list(delimited(io.BytesIO(b'te"xt","a"b\na,b\nc,d\n'), 1, True, Broken(drop=True)))

@@ -4,7 +4,7 @@ data.columns=[review, stars]    --column review --column stars
 data.column=...                 --column ...
 data.encoding                   --encoding
 data=[train.en,train.de]        --data test.en --data test.de
-data.errors, data.format        nothing: there is no such option
+data.errors, data.format, data.broken    nothing: there is no such option
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 
 OR_REPLACE = ", or take data.errors=replace, which counts what it replaces"
+OR_DROP = "; data.broken=drop leaves such rows out and counts them"
 OR_CONLLU = ", or set data.format=conllu where the file is CoNLL-U"
 NO_OPTION = (
     OR_REPLACE,
+    OR_DROP,
     OR_CONLLU,
     ", or take data.errors=replace",
     ", or read it with data.format=text",

@@ -87,6 +87,12 @@ _KNOWN = (
         source="data/tinyshakespeare/input.txt of karpathy/char-rnn on GitHub",
     ),
     KnownSet(
+        name="tang-poems",
+        about="51,198 Chinese poems of the Tang, a row each: title, author, poem; data.column=3, tokens: characters",
+        files=("tang-simplified.tsv",),
+        source="the folder 全唐诗 of chinese-poetry/chinese-poetry on GitHub, in simplified characters by OpenCC",
+    ),
+    KnownSet(
         name="multi30k",
         about="pairs: 29,000 captions in English and German; test 2016 (Flickr)",
         files=("train.en", "train.de", "val.en", "val.de", "test_2016_flickr.en", "test_2016_flickr.de"),

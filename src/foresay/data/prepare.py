@@ -118,6 +118,8 @@ def _notes(corpus: Corpus, found: dict[str, Found], prepared: Prepared) -> Itera
             yield f"data.{name}: {counted(len(one.skipped), 'file')} left out; the first: {one.skipped[0]}"
         if replaced := sum(facts.replaced for _, facts in one.sources):
             yield f"data.{name}: {counted(replaced, 'place')} that held no {corpus.read.encoding} became U+FFFD"
+        if broken := sum(facts.broken for _, facts in one.sources):
+            yield f"data.{name}: {counted(broken, 'row')} that could not be read left out"
         if one.repeated:
             what = "left out" if dropped else "kept; data.duplicates=drop leaves them out"
             yield f"data.{name}: {counted(one.repeated, 'file')} with the text of another one: {what}"

@@ -3,6 +3,8 @@
 Which column: the one named (`data.column`), else `text`, else the only one. A number means the first, second, ...
 column of a table without a header. A text that is empty or null is left out. TSV has no quotes: a tab divides fields,
 whatever else they hold.
+
+A row that cannot be read is a mistake, or is left out and counted (`Broken`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from foresay.data.advice import OR_DROP
 from foresay.data.compressed import Buffered, Damaged, NotText, Readable
 from foresay.errors import nearest
 
@@ -22,7 +25,23 @@ ZERO = "holds a zero byte in its text; mend or delete it"
 Column = str | int | None
 
 
-def json_lines(file: Readable, column: Column) -> Iterator[str]:
+class Broken:
+    """What becomes of a row that cannot be read: a mistake, or with `drop` left out and counted."""
+
+    def __init__(self, drop: bool):
+        self.drop, self.count = drop, 0
+
+    def met(self, error: Damaged) -> None:
+        """Another such row."""
+        if not self.drop:
+            raise Damaged(f"{error}{OR_DROP}") from None
+        self.count += 1
+
+
+STRICT = Broken(drop=False)  # counts nothing
+
+
+def json_lines(file: Readable, column: Column, broken: Broken = STRICT) -> Iterator[str]:
     """The texts of a file with one JSON object, or one JSON string, a line."""
     if isinstance(column, int):
         raise NotText(f"holds JSON, which has no column {column}; give a name: data.column={DEFAULT}")
@@ -31,15 +50,15 @@ def json_lines(file: Readable, column: Column) -> Iterator[str]:
             continue
         try:
             found = json.loads(line)
+            if not isinstance(found, str) or column is not None:
+                column = column or _only_or_text(found, number)
+                found = _field(found, column, number)
+            if found and not found.isspace():
+                yield checked(found, f"line {number}")
         except (ValueError, RecursionError) as error:
-            raise Damaged(f"line {number} {no_json(error)}") from None
-        if isinstance(found, str) and column is None:
-            text = found
-        else:
-            column = column or _only_or_text(found, number)
-            text = _field(found, column, number)
-        if text and not text.isspace():
-            yield checked(text, f"line {number}")
+            broken.met(Damaged(f"line {number} {no_json(error)}"))
+        except Damaged as error:
+            broken.met(error)
 
 
 def no_json(error: ValueError | RecursionError) -> str:
@@ -76,7 +95,7 @@ def _field(found: Any, column: str, number: int) -> str | None:
     return text
 
 
-def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
+def delimited(file: Readable, column: Column, comma: bool, broken: Broken = STRICT) -> Iterator[str]:
     """The texts of a column of CSV (`comma`) or TSV."""
     csv.field_size_limit(2**27)
     lines = (line.decode("utf-8") for line in lines_of(file, keep_ends=True))
@@ -84,26 +103,40 @@ def delimited(file: Readable, column: Column, comma: bool) -> Iterator[str]:
         {"delimiter": ",", "strict": True} if comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     )
     rows = csv.reader(lines, **style)
-    begins = 1  # the line on which the row begins that is being read
-    try:
-        header = next((row for row in rows if row), None)
-        if header is None:
-            raise NotText("is empty; give a table with a header, or with data.column=1, 2, ... one without")
-        at = _numbered(column, header) if isinstance(column, int) else _named(column, header)
-        if isinstance(column, int):
-            yield from _text(header[at], 1)
-        begins = rows.line_num + 1
-        for row in rows:
-            if row and len(row) != len(header):
+    begins, header = next(_rows(rows, comma, None), (1, None))
+    if header is None:
+        raise NotText("is empty; give a table with a header, or with data.column=1, 2, ... one without")
+    at = _numbered(column, header) if isinstance(column, int) else _named(column, header)
+    if isinstance(column, int):
+        yield from _text(header[at], begins)
+    for begins, row in _rows(rows, comma, broken):
+        try:
+            if len(row) != len(header):
                 raise Damaged(
                     f"line {begins} has {fields(len(row))}, the first line has {len(header)}; mend the line "
                     f"({'quote a field that holds a comma' if comma else 'a tab inside a field divides it'})"
                 )
-            if row:
-                yield from _text(row[at], begins)
-            begins = rows.line_num + 1
-    except csv.Error as error:
-        raise Damaged(f"line {begins} {no_table(error, comma, ', or read it with data.format=text')}") from None
+            yield from _text(row[at], begins)
+        except Damaged as error:
+            broken.met(error)
+
+
+def _rows(rows: Any, comma: bool, broken: Broken | None) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, each with the line on which it begins; without `broken` all must be whole."""
+    while True:
+        begins = rows.line_num + 1
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            damaged = Damaged(f"line {begins} {no_table(error, comma, ', or read it with data.format=text')}")
+            if broken is None or "unexpected end" in str(error):  # an open quote took all lines to the end for its own
+                raise damaged from None
+            broken.met(damaged)
+            continue
+        if row is None:
+            return
+        if row:
+            yield begins, row
 
 
 def sequences(file: Readable) -> Iterator[str]:
@@ -203,9 +236,11 @@ class Joined(Buffered):
     Half a character (a lone surrogate), which JSON can spell, is a mistake, or becomes "?" and is counted.
     """
 
-    def __init__(self, texts: Iterator[str], file: Readable | None = None, replace: bool = False):
+    def __init__(
+        self, texts: Iterator[str], file: Readable | None = None, replace: bool = False, broken: Broken = STRICT
+    ):
         super().__init__()
-        self.texts, self.file, self.replace = texts, file, replace
+        self.texts, self.file, self.replace, self.broken = texts, file, replace, broken
         self.replaced = 0
 
     def more(self, size: int) -> bytes:

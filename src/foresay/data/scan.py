@@ -31,6 +31,7 @@ class Facts:
     damaged: bool = False  # the problem is no reason to leave the source out, but to stop
     documents: int = 1
     replaced: int = 0  # bytes that were no text and became U+FFFD
+    broken: int = 0  # rows that could not be read and were left out
 
     @property
     def text_bytes(self) -> int:
@@ -111,6 +112,7 @@ class _Scan:
             longest_at=self.longest_at,
             documents=self.documents if self.records else 1,
             replaced=stream.replaced,
+            broken=stream.broken,
         )
 
     def refused(self, problem: str, damaged: bool) -> Facts:

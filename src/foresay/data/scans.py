@@ -54,6 +54,7 @@ def _name(source: Source) -> str:
     read = source.read
     about = [str(source.path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ino, FORMAT]
     about += [source.format, read.format, read.column, read.encoding, read.errors]
+    about += [read.broken] * (read.broken != "refuse")
     return hashlib.sha256(json.dumps(about).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

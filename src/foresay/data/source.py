@@ -36,6 +36,7 @@ class Reading:
     encoding: str = "utf-8"
     errors: Literal["strict", "replace"] = "strict"
     duplicates: Literal["count", "drop"] = "count"
+    broken: Literal["refuse", "drop"] = "refuse"  # rows of tables and lines of JSON that cannot be read
     blank: Literal["drop", "keep"] = "drop"  # lines without text, where a line is a sequence: kept, each is a <stop>
 
 
@@ -95,13 +96,14 @@ class Source:
         file = Decoded(file, read.encoding, read.errors == "replace")
         if self.format == "text":
             return file
+        broken = records.Broken(read.broken == "drop")
         if self.format == "jsonl":
-            texts = records.json_lines(file, read.column)
+            texts = records.json_lines(file, read.column, broken)
         elif self.format == "fasta":
             texts = records.sequences(file)
         else:
-            texts = records.delimited(file, read.column, self.format == "csv")
-        return records.Joined(texts, file, read.errors == "replace")
+            texts = records.delimited(file, read.column, self.format == "csv", broken)
+        return records.Joined(texts, file, read.errors == "replace", broken)
 
     def _table(self) -> Stream:
         shares: list[float] = []
@@ -146,6 +148,11 @@ class Stream:
         joined = self.file if isinstance(self.file, records.Joined) else None
         decoded = joined.file if joined else self.file
         return (decoded.replaced if isinstance(decoded, Decoded) else 0) + (joined.replaced if joined else 0)
+
+    @property
+    def broken(self) -> int:
+        """How many rows that cannot be read were left out so far."""
+        return self.file.broken.count if isinstance(self.file, records.Joined) else 0
 
 
 def format_of(path: Path) -> str:
