@@ -118,6 +118,13 @@ def test_parts_that_do_not_fit(begin: Begin, said: str) -> None:
         take(model(1), begin, SYMBOLS, another(other))
 
 
+def test_little_that_fits_is_warned_of() -> None:
+    other = model(2, embedding={"size": 5}, encoder={"kind": "recurrent", "size": 9})
+    notes = take(model(1), Begin("runs/a"), SYMBOLS, another(other))
+    assert notes[0] == f"begun with runs/a: {V} of {model(1).size():,} parameters, of output"
+    assert notes[-1].startswith("warning: little of runs/a fits: embedding.table is (13, 6) here and (13, 5) there;")
+
+
 def test_nothing_that_fits() -> None:
     wide = {"kind": "window", "size": 9}
     other = model(2, embedding={"size": 5}, encoder=wide, output={"kind": "softmax", "bias": False})
@@ -231,6 +238,17 @@ def test_what_cannot_be_begun_with(tiny: dict[str, Any], trained: Path, tmp_path
         with pytest.raises(UserError, match=said):
             start.train(tiny | {"begin": begin}, out=tmp_path / "run", device="cpu", watch=Watch())
         assert not (tmp_path / "run" / "recipe.yaml").exists()
+    start.train(
+        {"task": "ngram", "data": tiny["data"], "tokens": "characters"},
+        out=tmp_path / "counts",
+        device="cpu",
+        watch=Watch(),
+    )
+    with pytest.raises(UserError, match="is of task=ngram, which is not trained in steps and has no parts to begin"):
+        start.train(tiny | {"begin": {"run": str(tmp_path / "counts")}}, out=tmp_path / "run", watch=Watch())
+    levels = tiny | {"begin": {"run": str(trained)}, "tokens": "levels"}
+    with pytest.raises(UserError, match=r"has tokens=characters, and this recipe reads levels; give a run on data of"):
+        start.train(levels, out=tmp_path / "run", device="cpu", watch=Watch())
     counts = {"task": "ngram", "data": tiny["data"], "begin": {"run": str(trained)}}
     with pytest.raises(UserError, match="begin with task=ngram, which is not trained in steps; leave it out"):
         start.train(counts, out=tmp_path / "run", device="cpu", watch=Watch())

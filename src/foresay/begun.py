@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from foresay import parts
+from foresay import recipe as recipes
 from foresay.begin import Begin
 from foresay.building import build
 from foresay.data.prepare import Prepared
@@ -22,6 +25,8 @@ from foresay.errors import UserError, nearest
 from foresay.models.task import Task
 from foresay.output.output import Output
 from foresay.recipe import Recipe
+from foresay.text.levels import Levels
+from foresay.text.numbers import Numbers
 from foresay.text.saved import open_tokens
 from foresay.text.tokens import Tokens
 from foresay.train.checkpoint import CHECKPOINTS, numbered
@@ -40,7 +45,13 @@ class Another:
 
     @classmethod
     def open(cls, name: str, folder: Path) -> Another:
-        tensors = read_model(folder, read_config(check_run(name, folder)))
+        task = recipes.read(str(check_run(name, folder) / "recipe.yaml"))["task"]
+        if hasattr(parts.find("task", task), "fit"):
+            raise UserError(
+                f"begin.run={name!r} is of task={task}, which is not trained in steps and has no parts to begin with; "
+                "give a run that is (vectors of words: embedding.pretrained)"
+            )
+        tensors = read_model(folder, read_config(folder))
         assert tensors is not None
         return cls(name, tensors, symbols_of(open_tokens(folder)))
 
@@ -67,7 +78,18 @@ def with_tokens(recipe: Recipe) -> Recipe:
         raise UserError(
             "begin.tokens=true takes one vocabulary, and data.source_tokens has two; set begin.tokens=false"
         )
-    return replace(recipe, tokens=open_tokens(check_run(recipe.begin.run, Path(recipe.begin.run).expanduser())))
+    tokens = open_tokens(check_run(recipe.begin.run, Path(recipe.begin.run).expanduser()))
+    for kind in (Levels, Numbers):
+        if isinstance(tokens, kind) != isinstance(recipe.tokens, kind):
+            raise UserError(
+                f"begin.run={recipe.begin.run!r} has tokens={name_of(tokens)}, and this recipe reads "
+                f"{name_of(recipe.tokens)}; give a run on data of the same kind, or set begin.tokens=false"
+            )
+    return replace(recipe, tokens=tokens)
+
+
+def name_of(tokens: Any) -> str:
+    return tokens.part_name
 
 
 class Beginning:
@@ -132,7 +154,7 @@ def take(model: Task, begin: Begin, symbols: list[str], other: Another) -> list[
     if not taken:
         why = left[0] if left else f"it has {', '.join(_heads(other.tensors))}, and not {', '.join(_heads(own))}"
         raise UserError(f"begin.run={other.name!r} has nothing that fits: {why}; name what is taken: begin.parts")
-    return list(_told(own, taken, rows, other, len(symbols)))
+    return [*_told(own, taken, rows, other, len(symbols)), *_little(own, taken, left, other)]
 
 
 def _pairs(own: Mapping[str, Tensor], named: list[str] | dict[str, str] | None, other: Another) -> dict[str, str]:
@@ -186,6 +208,16 @@ def _is_table(model: Task, name: str, vocabulary: int) -> bool:
     owners = [model.get_submodule(".".join(way[: depth + 1])) for depth in range(len(way))]
     kept = any(isinstance(module, Embedding | Output) for module in owners)
     return kept and len(model.get_parameter(name)) == vocabulary
+
+
+def _little(own: Mapping[str, Tensor], taken: list[str], left: list[str], other: Another) -> Iterator[str]:
+    """A warning where most of what has the same name has another size."""
+    numbers, missed = (sum(own[one.partition(" ")[0]].numel() for one in names) for names in (taken, left))
+    if missed > numbers:
+        yield (
+            f"warning: little of {other.name} fits: {left[0]}; give this recipe the sizes of that run, or name what "
+            "is to be taken: begin.parts"
+        )
 
 
 def _told(

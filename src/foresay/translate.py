@@ -119,6 +119,13 @@ class Translating(Measuring):
         strange = [n for n, row in enumerate(rows) if coverage(row[:-1], known) < LEAST]
         if strange:
             share, text = coverage(rows[strange[0]][:-1], known), sources[strange[0]]
+            if self.recipe.data.pictured:
+                warnings.warn(
+                    f"{len(strange)} of {len(sources)} pictures have under {100 * LEAST:.0f} % of their levels from "
+                    f"train pictures; expect little of them. The first has {100 * share:.0f} %: {text[:60]!r}",
+                    stacklevel=4,
+                )
+                return
             reverse = self.recipe.data.reverse
             back = " (data.reverse=true: the second of data.train's sides is the source)" if reverse else ""
             warnings.warn(

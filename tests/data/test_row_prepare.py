@@ -97,7 +97,12 @@ def test_refusals() -> None:
         PreparingTexts(Texts(), tokens, 1)
     with pytest.raises(UserError, match=r"^lines: line 2 has a text without tokens"):
         PreparingTexts(Texts("a", "\U0001f600"), tokens, 1).done(Path("cache"))
+    for count in (2, 3, 9):  # at least one is held out and one is kept
+        corpus = Texts(*"abcdefghi"[:count])
+        corpus.share = 0.01
+        few = PreparingTexts(corpus, tokens, 1).done(Path("cache"))
+        assert few.valid is not None and few.train.documents + few.valid.documents == count
     corpus = Texts("a")
-    corpus.share = 1e-9
+    corpus.share = 0.5
     with pytest.raises(UserError, match=r"^data.train='here' gives no valid texts; give more texts, data.valid, or"):
         PreparingTexts(corpus, tokens, 1).done(Path("cache"))

@@ -12,7 +12,7 @@ from foresay.data.prepare import prepare
 from foresay.data.reading import lines
 from foresay.data.scan import scan
 from foresay.data.source import Source
-from foresay.data.split import Choice, _uniform, split
+from foresay.data.split import Choice, split, uniform
 from foresay.errors import UserError
 from foresay.text.characters import Characters
 
@@ -128,7 +128,7 @@ def test_a_small_table_still_gives_one_row(tmp_path):
 
 
 def test_files_and_rows_are_drawn_apart():
-    assert not np.array_equal(_uniform(1, 0, 0, 20), _uniform(1, 1, 0, 20))
+    assert not np.array_equal(uniform(1, 0, 0, 20), uniform(1, 1, 0, 20))
 
 
 def test_a_share_that_cannot_be_is_told(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from foresay.data import builtin
-from foresay.data.split import Choice
+from foresay.data.split import Choice, reached, uniform
 from foresay.errors import UserError
 
 BLOCK = 4096
@@ -59,13 +59,19 @@ class Rows:
         return "valid" not in found and self.share > 0
 
     def rows(self, name: str, seed: int, found: dict[str, Any] | None = None) -> Iterator[Any]:
-        """The rows of one part, in order; without valid of its own, that is a share of train chosen by the seed."""
+        """The rows of one part, in order; without valid of its own, that is a share of train chosen by the seed.
+
+        Of few rows at least one is held out and one is kept.
+        """
         found, run = found or self.find(seed), self.together
         if name not in ("train", "valid") or not self.holds_out(found):
             yield from found.get(name, ())
             return
-        choice, rows, first = Choice(seed, 0, self.share, held=name == "valid"), iter(found["train"]), 0
+        share, rows, first = self.share, iter(found["train"]), 0
         while block := list(islice(rows, BLOCK)):
+            if first == 0 and len(block) < BLOCK:
+                share = reached(share, [uniform(seed, 0, 0, -(-len(block) // run))])
+            choice = Choice(seed, 0, share, held=name == "valid")
             chosen = choice.chosen(first // run, -(-len(block) // run))
             yield from compress(block, np.repeat(chosen, run)[: len(block)])
             first += len(block)

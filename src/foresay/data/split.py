@@ -45,7 +45,7 @@ class Choice:
 
     def chosen(self, first: int, count: int) -> np.ndarray:
         """(count,) bool for the numbers first, first + 1, ..."""
-        return (_uniform(self.seed, self.stream, first, count) < self.share) == self.held
+        return (uniform(self.seed, self.stream, first, count) < self.share) == self.held
 
 
 Parts = dict[str, list[Stretch]]
@@ -135,15 +135,15 @@ def _documents(sources: Scanned, share: float, seed: int, block: int) -> tuple[l
     plain = [_whole(*pair) for pair in sources if not pair[0].has_records]
     if len(sources) == len(plain) == 1:
         plain = _blocks(*sources[0], block)
-    files = _uniform(seed, len(tables), 0, len(plain))
-    share = _reached(share, [_uniform(seed, i, 0, facts.documents) for i, (_, facts) in enumerate(tables)] + [files])
+    files = uniform(seed, len(tables), 0, len(plain))
+    share = reached(share, [uniform(seed, i, 0, facts.documents) for i, (_, facts) in enumerate(tables)] + [files])
     train, valid = _numbered(tables, share, seed) if share else ([], [])
     train += _merged([stretch for stretch, value in zip(plain, files, strict=True) if value >= share])
     valid += _merged([stretch for stretch, value in zip(plain, files, strict=True) if value < share])
     return train, valid
 
 
-def _reached(share: float, values: list[np.ndarray]) -> float:
+def reached(share: float, values: list[np.ndarray]) -> float:
     """The share moved so that at least one is held out and one kept, the nearest to being so; 0 for a single one."""
     lowest = min(float(one.min()) for one in values if len(one))
     highest = max(float(one.max()) for one in values if len(one))
@@ -180,7 +180,7 @@ def _bytes(source: Source, start: int, stop: int) -> bytes:
         return stream.read(stop - start)
 
 
-def _uniform(seed: int, stream: int, first: int, count: int) -> np.ndarray:
+def uniform(seed: int, stream: int, first: int, count: int) -> np.ndarray:
     """(count,) numbers in [0, 1), each a hash of (seed, stream, its number): splitmix64."""
     start = int(np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64)[0])
     with np.errstate(over="ignore"):

@@ -74,7 +74,7 @@ class LanguageModel(Task):
         """What texts may be written for; told before it is built."""
         if self.condition is not None and (labels.several or len(labels.names) < 2):
             why = "a text has several labels" if labels.several else "the data have no labels, or only one"
-            raise UserError(f"condition={self.condition} writes for one label of some, and {why}; leave it out")
+            raise UserError(f"condition={self.condition} writes for one label of some, and {why}; set condition=null")
         self.labels = labels
 
     def build(self, vocabulary: int) -> None:

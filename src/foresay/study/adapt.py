@@ -32,10 +32,11 @@ from foresay.train.evaluate import bootstrap, perplexity
 from foresay.train.resume import own_prepared
 
 SHARPNESS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)  # θ, times the mean ‖h‖²: it means the same for all models
-WEIGHTS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)  # λ
-RATES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)  # η
+WEIGHTS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # λ
+RATES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # η
 BACK = (0.0, 0.01)  # ρ
 BLOCK = 256  # places whose cache is computed at a time
+FEWEST = 2
 TOKENS = 20_000  # of each text, by default
 Tell = Callable[[float], None]
 
@@ -79,6 +80,8 @@ class _Read:
 def adapt(run: Any, *, places: int = 2000, tokens: int = TOKENS, tell: Tell | None = None) -> Adapted:
     """Fits on the first part of the run's held-out text and measures on the rest."""
     places, tokens, tell = fits(Size, places, "places"), fits(Size, tokens, "tokens"), tell or (lambda share: None)
+    if tokens < FEWEST:
+        raise UserError(f"tokens={tokens}; allowed: {FEWEST} or more, of which each is predicted from those before")
     model = _checked(run)
     fitted, measured = _texts(run, tokens)
     plain = [_read(run, model, text, 0.0, 0.0) for text in (fitted, measured)]
