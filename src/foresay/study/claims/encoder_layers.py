@@ -33,11 +33,12 @@ from foresay.study.claims.words_picture import plain, sheet
 from foresay.study.recall import count
 from foresay.text.tokens import SPECIALS
 from foresay.train.progress import Tell, Watch
+from foresay.train.report import read_results
 
 LAYERS = (1, 2, 4)
 GRID = tuple((below, above) for below in LAYERS for above in LAYERS)  # encoder, decoder
 CLAIMED = ((2, 4), (4, 4))
-CAPTIONS = "multi30k"
+CAPTIONS, WRITTEN = "multi30k", 200  # and how many of its validation sentences are translated for BLEU
 Cell = tuple[int, int]
 
 
@@ -154,8 +155,9 @@ def captions(cell: Cell, seed: int, size: Size) -> Translated:
     place = "cuda" if torch.cuda.is_available() else "cpu"
     with tempfile.TemporaryDirectory() as folder:
         run: Any = train(recipe(cell, seed, size), out=Path(folder) / "run", device=place, watch=Watch())
-        found = run.judge(measures=["bleu"]).as_dict()
-        return Translated(*cell, seed, count(run.model), found["loss"], found["bleu"])
+        loss = read_results(run.folder)["valid"]["loss"]
+        wrote = run.judge(limit=WRITTEN, measures=["bleu"]).as_dict()
+        return Translated(*cell, seed, count(run.model), loss, wrote["bleu"])
 
 
 def recipe(cell: Cell, seed: int, size: Size) -> dict[str, Any]:
