@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
 from foresay.errors import UserError
 from foresay.study.claims import claim as register
 from foresay.study.claims.claim import Figure, claim, claims, find, interval, mean_of
+
+PAGE = Path(__file__).parents[3] / "docs" / "claims.md"
+ROW = re.compile(r"^\| (\d+) \| (.+?) \| \[`(.+?)`\]\(#(.+?)\) (.+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+FOUND = ("holds", "does not hold", "not decided", "no data", "–")
 
 
 def test_interval_by_hand():
@@ -45,3 +51,28 @@ def test_two_claims_of_one_name_are_refused(monkeypatch):
     monkeypatch.setattr(register, "_register", dict(register._register))
     with pytest.raises(AssertionError, match="two claims are called memory"):
         claim("memory", lecture="000", sentence="Other.", rule="holds when")(lambda quick, seed, tell: None)  # pyright: ignore
+
+
+def heading_of(name: str) -> str:
+    """How links call the heading of docs/claims.md that a claim's name begins; several claims may share one."""
+    heads = re.findall(r"^#+ (.+: .+)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)
+    head = next((one for one in heads if name in one.split(": ")[0].split(", ")), f"(docs/claims.md has no {name})")
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", head.lower()).strip())
+
+
+def test_every_claim_stands_in_the_table_of_the_page():
+    """A row: | number | lecture | [`name`](#heading) sentence | verdict of --quick | verdict of the full form |."""
+    rows = {
+        name: (lecture, anchor, sentence)
+        for _, lecture, name, anchor, sentence, _, _ in ROW.findall(PAGE.read_text("utf-8"))
+    }
+    for one in claims():
+        assert rows.pop(one.name, None) == (one.lecture, heading_of(one.name), one.sentence), f"no such row: {one.name}"
+    assert not rows, "rows of claims that are not"
+
+
+def test_the_table_is_in_order_and_says_verdicts():
+    rows = ROW.findall(PAGE.read_text("utf-8"))
+    numbers = [int(row[0]) for row in rows]
+    assert numbers == sorted(set(numbers)) and {*range(1, 63)} - {*numbers} <= {56, 57}
+    assert all(verdict in FOUND for row in rows for verdict in row[-2:]) and all(row[-2] != "–" for row in rows)

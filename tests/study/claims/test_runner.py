@@ -72,7 +72,11 @@ def test_the_report_is_one_page(tmp_path: Path):
     assert "Dice &lt;fall&gt;." in page and "<fall>" not in page
     assert base64.b64encode((tmp_path / "dice.png").read_bytes()).decode() in page
     assert "<pre>foresay claims dice</pre>" in page and "1 m  (95 % interval 1 – ∞)" in page
-    assert 'class="verdict none">not run' in page and "<pre>foresay claims empty --quick</pre>" in page
+    contents = page[: page.index("<section")]
+    assert '<a href="#dice">dice</a></td><td>009</td><td><span class="verdict holds">holds<' in contents
+    assert '<a href="#empty">empty</a></td><td>009</td><td><span class="verdict none">not run<' in contents
+    assert 'class="verdict none">not run' in page[page.index('id="empty"') :]
+    assert "<pre>foresay claims empty --quick</pre>" in page
 
 
 def test_a_damaged_result_is_named(tmp_path: Path):

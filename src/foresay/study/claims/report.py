@@ -1,4 +1,5 @@
-"""One HTML page of all claims: sentence, rule, verdict, figures, picture, and the command under it.
+"""One HTML page of all claims: a list of them with their verdicts, then of each sentence, rule, verdict, figures,
+picture, and the command under it.
 
 It shows what was run (OUT/NAME.json); of the others it says how. Pictures are inside, so that the page can be sent on.
 """
@@ -46,7 +47,7 @@ def write_report(out: str | Path | None = None) -> Path:
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Claims of the lectures</title>'
         f"<style>{STYLE}</style><h1>Claims of the lectures</h1>"
         f"<p>{done} of {len(known)} measured. A verdict is what was measured, by the rule beside it.</p>"
-        f"{body}</html>\n"
+        f"{_contents(known, found)}{body}</html>\n"
     )
     write_file(folder / "index.html", page.encode())
     return folder / "index.html"
@@ -65,13 +66,29 @@ def _read(path: Path) -> dict[str, Any] | None:
     return found
 
 
+def _contents(known: list[Claim], found: dict[str, dict[str, Any] | None]) -> str:
+    """Every claim with its verdict, which leads to its section."""
+    say, rows = html.escape, []
+    for claim in known:
+        measured = found[claim.name]
+        verdict = _badge("not run" if measured is None else measured["verdict"])
+        link = f'<a href="#{say(claim.name)}">{say(claim.name)}</a>'
+        rows.append(f"<tr><td>{link}</td><td>{say(claim.lecture)}</td><td>{verdict}</td></tr>")
+    head = "<tr><th>claim</th><th>lecture</th><th>verdict</th></tr>"
+    return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _badge(verdict: str) -> str:
+    return f'<span class="verdict {COLOURS.get(verdict, "none")}">{html.escape(verdict)}</span>'
+
+
 def _section(claim: Claim, found: dict[str, Any] | None, folder: Path) -> str:
     say = html.escape
     verdict = "not run" if found is None else found["verdict"]
     lines = [
         f'<section id="{say(claim.name)}"><h2>{say(claim.name)} <small>lecture {say(claim.lecture)}</small></h2>',
         f"<blockquote>{say(claim.sentence)}</blockquote>",
-        f'<p><span class="verdict {COLOURS.get(verdict, "none")}">{say(verdict)}</span></p>',
+        f"<p>{_badge(verdict)}</p>",
         f'<p class="rule">Rule: {say(claim.rule)}</p>',
     ]
     if found is not None:

@@ -31,14 +31,16 @@ ORDER = 4  # of BLEU
 Pairs = tuple[Tensor, Tensor]
 
 
-def build(writer: dict[str, Any], vocabulary: int, seed: int, wiring: str = "none") -> Seq2Seq:
-    """A bidirectional encoder and a recurrent writer with these settings, both of gated units."""
-    encoder = {"kind": "recurrent", "cell": "gru-cudnn", "size": WIDTH, "bidirectional": True}
+def build(
+    writer: dict[str, Any], vocabulary: int, seed: int, wiring: str = "none", *, layers: int = 1, width: int = WIDTH
+) -> Seq2Seq:
+    """A bidirectional encoder of so many layers and a recurrent writer with these settings, both of gated units."""
+    encoder = {"kind": "recurrent", "cell": "gru-cudnn", "size": width, "layers": layers, "bidirectional": True}
     model: Seq2Seq = make("task", {
         "kind": "seq2seq",
-        "embedding": {"size": WIDTH, "bound": 1.0},
+        "embedding": {"size": width, "bound": 1.0},
         "encoder": encoder | {"between": {"wiring": wiring}},
-        "writer": {"kind": "recurrent", "cell": "gru", "size": WIDTH, **writer},
+        "writer": {"kind": "recurrent", "cell": "gru", "size": width, **writer},
     })  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
