@@ -86,7 +86,7 @@ def test_passes_are_kept_and_fall(tmp_path: Path):
     model = fitted(tmp_path, smoothing=0.0)
     losses = [one.loss for one in model.history]
     assert losses == sorted(losses, reverse=True) and losses[0] > losses[-1]
-    assert "passes over the text: " in model.notes[0]
+    assert "passes: " in model.notes[0]
     again, other = fitted(tmp_path), fitted(tmp_path, seed=2)
     assert torch.equal(again.emits, fitted(tmp_path).emits) and not torch.equal(again.emits, other.emits)
 

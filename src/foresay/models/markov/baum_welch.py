@@ -128,7 +128,7 @@ def best_of(
         found.append((chain, learn(chain, rows, how, lambda done, at=start: tell((at + done) / starts))))
     best = max(range(starts), key=lambda at: _goal(found[at][0]))
     chain, passes = found[best]
-    notes = [f"passes over the text: {len(passes)}; {_ending(chain, how)}"]
+    notes = [f"passes: {len(passes)}; {_ending(chain, how)}"]
     if starts > 1:
         losses = ", ".join(f"{own[-1].loss:.4f}" for _, own in found)
         notes.append(f"{starts} starts ended at {losses} nats a step; number {best + 1} is kept")

@@ -75,7 +75,7 @@ def run(quick: bool, seed: int, tell: Tell) -> Result:
         tell(done / (len(seeds) * len(texts)))
     asked = {name: asked_of(name, own) for name, own in found.items()}
     figures = [*(one for own in asked.values() for one in own), *(one for name in found for one in rest(name, found))]
-    verdicts = {judge(*own) for own in asked.values()}
+    verdicts: set[Verdict] = {judge(*own) for own in asked.values()}
     verdict: Verdict = verdicts.pop() if len(verdicts) == 1 else "not decided at this size"
     return Result(verdict, figures, {"found": found}, picture(found[PTB if PTB in found else BUILT_IN]), note)
 
@@ -98,8 +98,9 @@ def held_out_of(lines: Sequence[Sequence[str]], seed: int) -> tuple[WordsText, W
 
 def measured(text: WordsText, held_out: WordsText) -> dict[str, dict[str, dict[int, float]]]:
     """% unseen and % impossible by order, and the perplexity of every smoothing; infinite ones are left out."""
-    unseen = dict(zip(ORDERS, unseen_shares(text.ids, held_out.ids, ORDERS[-1]), strict=True))
-    impossible, perplexities = {}, {name: {} for name in SMOOTHINGS}
+    unseen: dict[int, float] = dict(zip(ORDERS, unseen_shares(text.ids, held_out.ids, ORDERS[-1]), strict=True))
+    impossible: dict[int, float] = {}
+    perplexities: dict[str, dict[int, float]] = {name: {} for name in SMOOTHINGS}
     for order in ORDERS:
         log_probs = scored(text, held_out, order, "none")
         impossible[order] = 100 * float(np.isneginf(log_probs).mean())
