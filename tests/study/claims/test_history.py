@@ -64,6 +64,8 @@ def test_states_follow_the_law_and_frames_their_states(law):
     follows = LAWS[law](states[:, :-2], states[:, 1:-1])
     share = (states[:, 2:] == follows).mean()
     assert share == pytest.approx(SURE + (1 - SURE) / STATES, abs=0.01)
+    second = (states[:, 1] == LAWS[law](0, states[:, 0])).mean()  # of the first two, one back alone says something
+    assert second == pytest.approx(share if law == ONE else 1 / STATES, abs=0.07)
     apart = frames - CORNERS[states]
     assert apart.std() == pytest.approx(NOISE, abs=0.01) and abs(apart.mean()) < 0.01
     moved = np.zeros((STATES, STATES))

@@ -23,12 +23,13 @@ LAWS = {TWO: lambda before, last: (before + last + 1) % STATES, ONE: lambda befo
 
 
 def made(law: str, chance: np.random.Generator, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Frames (B, T, 2) and their states (B, T)."""
-    states = chance.integers(0, STATES, (rows, steps))
-    sure = chance.random((rows, steps)) < SURE
-    for t in range(2, steps):
+    """Frames (B, T, 2) and their states (B, T); a state that is not shown stands before them."""
+    states = chance.integers(0, STATES, (rows, steps + 1))
+    sure = chance.random((rows, steps + 1)) < SURE
+    for t in range(2, steps + 1):
         follows = LAWS[law](states[:, t - 2], states[:, t - 1])
         states[:, t] = np.where(sure[:, t], follows, states[:, t])
+    states = states[:, 1:]
     frames = CORNERS[states] + NOISE * chance.normal(size=(rows, steps, 2))
     return frames.astype(np.float32), states
 

@@ -179,6 +179,6 @@ def picture(found: dict[str, Found]) -> Any:
         Panel("What training never had", "n", "of the held-out text, %", shares, ticks=ticks, bounds=(0, 105)),
         Panel(
             "Perplexity, maximum likelihood: infinite", "n", "held-out perplexity", found["perplexity"], ticks=ticks,
-            powers=True,
+            powers=True, bounds=(80, 5000),
         ),
     ])  # fmt: skip
