@@ -51,21 +51,13 @@ def predict(
     """Give each word of every line its tag, or each line its label, as the run learnt; probabilities with --json."""
     loaded: Any = load_run(run, device, trust)
     labels = loaded.model.reads == "labels"
-    if not hasattr(loaded, "predict"):
-        raise UserError(
-            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
-            "such as foresay train pos"
-        )
+    _check_predicts(run, loaded)
     if hasattr(loaded, "form"):
-        refuse_options(
-            loaded, {"blanks": blanks, "shares": shares, "column": column, "format": form, "encoding": encoding}
-        )
+        others = {"column": column, "format": form, "encoding": encoding}
+        refuse_options(loaded, {"blanks": blanks, "shares": shares, **others})
         predict_documents(loaded, texts, as_json=as_json)
         return
-    if blanks and labels:
-        raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
-    if shares and labels:
-        raise UserError(f"--shares is for runs that tag words; {run} gives labels to whole texts: their shares: --json")
+    _check_options(run, labels=labels, blanks=blanks, shares=shares)
     if form is not None and not column:
         raise UserError(f"--format {form} without --column; name the column that holds the texts")
     pipe = Pipe(encoding)
@@ -88,6 +80,22 @@ def predict(
 
         of = loaded.read_whole + loaded.cut_off
         say(cut_short("predict", loaded.cut_off, of, loaded.recipe.train.batches.longest))
+
+
+def _check_predicts(run: Path, loaded: Any) -> None:
+    if not hasattr(loaded, "predict"):
+        raise UserError(
+            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
+            "such as foresay train pos"
+        )
+
+
+def _check_options(run: Path, *, labels: bool, blanks: bool, shares: bool) -> None:
+    """Refuses, of a run that gives labels, what is for runs that tag words."""
+    if blanks and labels:
+        raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
+    if shares and labels:
+        raise UserError(f"--shares is for runs that tag words; {run} gives labels to whole texts: their shares: --json")
 
 
 def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
