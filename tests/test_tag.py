@@ -7,11 +7,13 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import foresay
 from foresay import start, tag
+from foresay.data.batch import Batch
 from foresay.data.spans import Span, first_broken
 from foresay.errors import UserError
 from foresay.loading import TagRun, load
@@ -333,3 +335,36 @@ def test_symbols_of_one_letter(tmp_path, monkeypatch):
     assert run.evaluate().accuracy > 0.97
     found = run.predict(["AGAVA GG", ["A", "G", "A"]])
     assert ("".join(found[0].words), "".join(found[0].tags), found[1].tags) == ("AGAVAGG", "CHCHCCC", ["C", "H", "C"])
+
+
+def test_posteriors_by_the_words_so_far_and_by_all():
+    """Of a network with a chain: what it says of the last word of every beginning. With all words both are the same."""
+    run = train("run")
+    (found,) = run.posteriors("Anna lives in Rome.")
+    (told,) = run.predict("Anna lives in Rome.")
+    assert found.words == told.words == ["Anna", "lives", "in", "Rome", "."] and found.filtered.shape == (5, 9)
+    np.testing.assert_allclose(found.smoothed.sum(1), 1.0, rtol=1e-5)
+    chosen = [found.smoothed[t, found.names.index(tag)] for t, tag in enumerate(told.tags)]
+    np.testing.assert_allclose(chosen, told.probabilities, rtol=1e-5)
+    for size in range(1, 6):
+        (beginning,) = run.posteriors([found.words[:size]])
+        np.testing.assert_allclose(found.filtered[size - 1], beginning.smoothed[-1], rtol=1e-4, atol=1e-6)
+    assert abs(found.filtered[:-1] - found.smoothed[:-1]).max() > 1e-4
+    assert found.as_dict()["filtered"][0]["O"] == pytest.approx(found.filtered[0, found.names.index("O")])
+
+
+def test_posteriors_of_one_way_and_a_softmax_are_filtered():
+    run = train("run", encoder={"kind": "recurrent", "size": 12}, output="softmax")
+    (found,) = run.posteriors("Anna lives in Rome.")
+    np.testing.assert_allclose(found.filtered, found.smoothed, rtol=1e-4, atol=1e-6)
+
+
+def test_posteriors_of_an_hmm_are_its_own():
+    changed = {"task": "hmm", "train": {"batches": {"kind": "tags"}}}
+    Path("train.conll").write_text(sentences(60, 1))
+    Path("test.conll").write_text(sentences(20, 2))
+    kept = {key: value for key, value in RECIPE.items() if key in ("data", "tokens")}
+    run = start.train(kept | changed, out="hmm", device="cpu", watch=Watch())
+    (found,) = run.posteriors("Anna lives")
+    ids = torch.from_numpy(np.array(run.tokens.encode("Anna lives").tolist()))[None]
+    np.testing.assert_allclose(found.filtered, run.model.filtered(Batch(ids=ids))[0].exp(), rtol=1e-5)

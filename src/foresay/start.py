@@ -337,7 +337,7 @@ def _fit(model: Any, recipe: Recipe, prepared: Prepared, watch: Watch) -> tuple[
     ]
     facts = {"tokens": tokens * max(len(lines), 1), "seconds": seconds, "valid": None}
     lines = lines or [{"step": 1, "tokens": tokens, "seconds": round(seconds, 3)}]
-    if prepared.valid is not None and (model.sequence or model.reads in ("tags", "labels")):
+    if prepared.valid is not None and (model.sequence or model.reads in ("tags", "labels", "series")):
         measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
         facts["valid"] = measured.as_dict()
         watch.note(measured.spelt())

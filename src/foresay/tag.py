@@ -5,6 +5,7 @@ found = run.predict("Anna lives in New York.")[0]
 found.tags                                    # one for each word of found.words
 found.spans                                   # [Span(type='location', begin=3, end=5)]
 run.evaluate(split="test").spans.f1
+run.posteriors("Anna lives in New York.")[0].filtered    # P(tag | words so far), (words, tags)
 """
 
 from __future__ import annotations
@@ -52,6 +53,23 @@ class Predicted:
         return told | ({} if self.scheme == "none" else {"spans": spans})
 
 
+@dataclass(frozen=True)
+class Posteriors:
+    """How probable every tag of every word is: by the words so far (`filtered`), by all (`smoothed`), each (T, K)."""
+
+    words: list[str]
+    names: tuple[str, ...]  # of the tags
+    filtered: np.ndarray
+    smoothed: np.ndarray
+
+    def as_dict(self) -> dict[str, Any]:
+        both = {"filtered": self.filtered, "smoothed": self.smoothed}
+        told = {
+            name: [dict(zip(self.names, map(float, row), strict=True)) for row in own] for name, own in both.items()
+        }
+        return {"words": self.words, **told}
+
+
 class TagUsing(Measuring):
     """The part of a run that knows of tags; loading.py joins it with the rest."""
 
@@ -83,6 +101,35 @@ class TagUsing(Measuring):
             found |= zip(rows, self._tagged([sentences[row] for row in rows], [ids[row] for row in rows]), strict=True)
         return [found[row] for row in range(len(sentences))]
 
+    @torch.inference_mode()
+    def posteriors(self, texts: str | Sequence[str | Sequence[str]], *, blanks: bool = False) -> list[Posteriors]:
+        """P(tag | words so far) and P(tag | all words) of every tag of every word; texts are cut as by `predict`.
+
+        A hidden Markov model knows the first by its own recursion. Of others it is what they say of the last word of
+        every beginning of the text, read as if it were all of it; with an encoder that sees one way and a softmax the
+        two are the same.
+        """
+        tags = self._task.tags
+        assert tags is not None
+        found = []
+        for one in self.predict(texts, blanks=blanks):
+            batch = self._batch([one.words])
+            _, log_probs = self._task.predict(batch)
+            until = self._task.filtered(batch)
+            until = self._of_beginnings(one.words) if until is None else until[0]
+            shares = [rows.exp().double().cpu().numpy() for rows in (until, log_probs[0])]
+            found.append(Posteriors(one.words, tuple(tags.names), *shares))
+        return found
+
+    def _of_beginnings(self, words: list[str]) -> torch.Tensor:
+        """log P (T, K) of the tag of every word, by a text that ends with it."""
+        found, at_once = [], max(AT_ONCE // len(words), 1)
+        for low in range(1, len(words) + 1, at_once):
+            sizes = range(low, min(low + at_once, len(words) + 1))
+            _, log_probs = self._task.predict(self._batch([words[:size] for size in sizes]))
+            found += [log_probs[row, size - 1] for row, size in enumerate(sizes)]
+        return torch.stack(found)
+
     def _checked(self, sentences: list[list[str]]) -> list[np.ndarray]:
         """The ids of the words of every sentence."""
         longest = self._positions()
@@ -113,9 +160,7 @@ class TagUsing(Measuring):
     def _tagged(self, sentences: list[list[str]], ids: list[np.ndarray]) -> list[Predicted]:
         tags = self._task.tags
         assert tags is not None
-        padded_ids, mask = padded(ids, max(map(len, sentences)))
-        batch = spelt(Batch(ids=padded_ids, mask=mask), sentences, self.tokens).to(self.model.device)
-        best, log_probs = self._task.predict(batch)
+        best, log_probs = self._task.predict(self._batch(sentences, ids))
         found = []
         for words, row, sure in zip(sentences, best.tolist(), log_probs.exp().cpu(), strict=True):
             own = [tags.names[tag] for tag in row[: len(words)]]
@@ -123,6 +168,10 @@ class TagUsing(Measuring):
             spans = [] if tags.scheme == "none" else spans_of(own)
             found.append(Predicted(words, own, chosen.tolist(), spans, tags.scheme))
         return found
+
+    def _batch(self, sentences: list[list[str]], ids: list[np.ndarray] | None = None) -> Batch:
+        padded_ids, mask = padded(self._checked(sentences) if ids is None else ids, max(map(len, sentences)))
+        return spelt(Batch(ids=padded_ids, mask=mask), sentences, self.tokens).to(self.model.device)
 
     def _corpus(self, data: Any, split: str, read: Any) -> Tags:
         """Another file, read as the run's were and held to its tags."""

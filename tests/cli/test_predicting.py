@@ -17,6 +17,7 @@ from foresay import start
 from foresay.cli.app import app
 from foresay.cli.predicting import show_labelled, show_tagged
 from foresay.errors import UserError
+from foresay.loading import load
 from foresay.train.classified import judged
 from foresay.train.progress import Watch
 from foresay.train.tagged import figures
@@ -353,3 +354,21 @@ def test_tags_of_another_set(hmm, call):
     )
     Path("broken.conll").write_text("b O\na I-x\n")
     assert call.refused("eval", hmm, "--data", "broken.conll").endswith("begins with B- of its type; mend it")
+
+
+def test_shares_of_tags(hmm, bag, call):
+    run: Any = load(hmm)
+    (own,), found = run.posteriors("a b"), call("predict", hmm, "a b", "--shares")
+    at = own.names.index("B-x")
+    first = found.out.splitlines()[0].split("\t")
+    assert first[:2] == ["a", "B-x"] and found.out.count("\n") == 3
+    assert f"B-x {own.filtered[0, at]:.2f}" in first[2] and f"B-x {own.smoothed[0, at]:.2f}" in first[3]
+    told = json.loads(call("predict", hmm, "a b", "--shares", "--json").out)
+    assert told["tags"] == ["B-x", "O"] and told["filtered"] == own.as_dict()["filtered"]
+    assert told["smoothed"][1]["O"] == pytest.approx(told["probabilities"][1])
+    said = call.refused("predict", bag, "a", "--shares")
+    assert said.startswith("--shares is for runs that tag words; ") and said.endswith(
+        "whole texts: their shares: --json"
+    )
+    Path("new.txt").write_text("a\n\nb\n")
+    assert call("predict", hmm, "new.txt", "--shares", "--json").out.splitlines()[1] == "null"

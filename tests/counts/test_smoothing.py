@@ -153,3 +153,8 @@ def test_every_word_seen_leaves_the_last_share_to_padding() -> None:
     text = [[1, 5, 6, 7, 8, 9, 10, 11, 12]] * 2
     probs = np.exp(made("witten-bell", 1, text).rows(np.array([0]))[0])
     assert probs[PAD] == pytest.approx((10 / 30) / 11) and probs[START] == 0
+
+
+def test_katz_of_a_text_whose_shares_sum_to_a_digit_more_than_one() -> None:
+    table = made("katz", 1, [[10, 7, 6, 12, 6, 7, 10, 11, 10, 11, 5, 8]])
+    assert not np.isnan(table.log_prob).any()

@@ -139,3 +139,18 @@ def test_the_hmms_posterior_is_bayes(hmm, text):
         log_prob = hmm.measure(Batch(ids=ids, targets=torch.tensor([path])))[0].sum()
         assert math.exp(float(log_prob)) == pytest.approx(share / sum(every.values()), rel=1e-6)
     assert tuple(hmm.best(Batch(ids=ids))[0].tolist()) == max(every, key=every.__getitem__) == (0, 1, 2)
+
+
+def test_the_hmms_filtered_tags_are_bayes_of_the_words_so_far(hmm, text):
+    words, layer = text.tokens.encode("the dog sleeps").tolist(), hmm.layer
+    mask = torch.tensor([[True] * 3, [True, True, False]])
+    found = hmm.filtered(Batch(ids=torch.tensor([words, [*words[:2], 0]]), mask=mask)).exp()
+    for size in (1, 2, 3):
+        sums = torch.zeros(3, dtype=torch.float64)
+        for path in itertools.product(range(3), repeat=size):  # of what comes after, and the end, nothing is known
+            total = float(layer.begins[path[0]])
+            total += sum(float(hmm.emissions[word, tag]) for word, tag in zip(words, path, strict=False))
+            total += sum(float(layer.transitions[a, b]) for a, b in itertools.pairwise(path))
+            sums[path[-1]] += math.exp(total)
+        torch.testing.assert_close(found[0, size - 1], sums / sums.sum(), rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(found[1, :2], found[0, :2])

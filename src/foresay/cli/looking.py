@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 PICTURES = {"--pair": "alignment", "--attention": "attention", "--text": "moved"}
+PICTURES |= {"--posteriors": "posteriors"}
 PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates"}
 
 
@@ -52,6 +53,10 @@ def look(
     gates: Annotated[
         str | None, Option(metavar="TEXT|FILE", help="Draw what the gates do over this, and how many are saturated.")
     ] = None,
+    posteriors: Annotated[
+        str | None,
+        Option(metavar="TEXT", help="Draw how probable tags or hidden states are, by what was read so far and by all."),
+    ] = None,
     label: Annotated[str | None, Option(help="With --text: for this label, else for the answer.")] = None,
     layer: Annotated[int | None, Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
     head: Annotated[int | None, Option(help="With --attention: this head alone.")] = None,
@@ -66,6 +71,7 @@ def look(
 ) -> None:
     """Look inside a run: where it looks, which words moved a decision, how its recurrence remembers and learns."""
     whole = {"--pair": pair, "--attention": attention, "--text": text, "--gradient": gradient, "--gates": gates}
+    whole |= {"--posteriors": posteriors}
     given = {name: value for name, value in whole.items() if value is not None}
     given |= {"--spectrum": ""} if spectrum else {}
     check_options(given, target, label, (layer, head), far)
@@ -80,6 +86,8 @@ def look(
         look_at_words(loaded, asked, label, path, as_json=as_json)
     elif what == "--attention":
         look_at_attention(loaded, asked, (layer, head), path, as_json=as_json)
+    elif what == "--posteriors":
+        look_at_posteriors(loaded, asked, path, as_json=as_json)
     elif what == "--pair":
         look_at_pair(loaded, run, (asked, target), path, as_json=as_json)
     else:
@@ -97,7 +105,7 @@ def check_options(
     if len(given) != 1:
         raise UserError(
             f"{' and '.join(given) or 'nothing to look at'}; give one of --attention TEXT, --pair SOURCE [TARGET], "
-            "--text TEXT, --gradient TEXT, --gates TEXT and --spectrum"
+            "--text TEXT, --gradient TEXT, --gates TEXT, --spectrum and --posteriors TEXT"
         )
     (what,) = given
     if what != "--text" and label is not None:
@@ -174,6 +182,22 @@ def look_at_attention(
         say(f"{path} is written: {counted(len(found.tokens), 'token')}, of a model with {shape}")
     if as_json:
         show_json(found.as_dict(*place))
+
+
+def look_at_posteriors(run: Run, text: str, path: Path | None, *, as_json: bool) -> None:
+    from foresay.study import pictures
+    from foresay.study import posteriors as study
+
+    with told():
+        found = study.posteriors_of(run, text)
+        if path is not None:
+            pictures.write(path, study.draw(found))
+    if path is not None:
+        say(f"{path} is written")
+    if as_json:
+        show_json(found.as_dict())
+    else:
+        show("\n".join(study.lines(found)))
 
 
 def look_at_pair(run: Run, folder: Path, pair: tuple[str, str | None], path: Path | None, *, as_json: bool) -> None:

@@ -31,6 +31,9 @@ def predict(
     blanks: Annotated[
         bool, typer.Option("--blanks", help="Of tags: words stand between blanks, cut nowhere else.")
     ] = False,
+    shares: Annotated[
+        bool, typer.Option("--shares", help="Of tags: how probable each is, by the words so far and by all.")
+    ] = False,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,17 +51,13 @@ def predict(
     """Give each word of every line its tag, or each line its label, as the run learnt; probabilities with --json."""
     loaded: Any = load_run(run, device, trust)
     labels = loaded.model.reads == "labels"
-    if not hasattr(loaded, "predict"):
-        raise UserError(
-            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
-            "such as foresay train pos"
-        )
+    _check_predicts(run, loaded)
     if hasattr(loaded, "form"):
-        refuse_options(loaded, {"blanks": blanks, "column": column, "format": form, "encoding": encoding})
+        others = {"column": column, "format": form, "encoding": encoding}
+        refuse_options(loaded, {"blanks": blanks, "shares": shares, **others})
         predict_documents(loaded, texts, as_json=as_json)
         return
-    if blanks and labels:
-        raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
+    _check_options(run, labels=labels, blanks=blanks, shares=shares)
     if form is not None and not column:
         raise UserError(f"--format {form} without --column; name the column that holds the texts")
     pipe = Pipe(encoding)
@@ -71,15 +70,32 @@ def predict(
         found = column_texts(texts, column, form, _between(loaded, column), pipe, encoding or "utf-8")
     how = {} if labels else {"blanks": blanks}
     for block in blocks(begun(found, texts, "predict"), pipe):
-        answers = _predicted(loaded, [one for one in block if one[1].strip()], how)
+        answers = _predicted(loaded, [one for one in block if one[1].strip()], how, shares=shares)
         for _, line in block:
             told = next(answers) if line.strip() else None
-            _show_label(told, as_json=as_json) if labels else _show_tags(told, as_json=as_json)
+            show_one = _show_label if labels else _show_shares if shares else _show_tags
+            show_one(told, as_json=as_json)
     if labels and loaded.cut_off:
         from foresay.measuring import cut_short
 
         of = loaded.read_whole + loaded.cut_off
         say(cut_short("predict", loaded.cut_off, of, loaded.recipe.train.batches.longest))
+
+
+def _check_predicts(run: Path, loaded: Any) -> None:
+    if not hasattr(loaded, "predict"):
+        raise UserError(
+            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
+            "such as foresay train pos"
+        )
+
+
+def _check_options(run: Path, *, labels: bool, blanks: bool, shares: bool) -> None:
+    """Refuses, of a run that gives labels, what is for runs that tag words."""
+    if blanks and labels:
+        raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
+    if shares and labels:
+        raise UserError(f"--shares is for runs that tag words; {run} gives labels to whole texts: their shares: --json")
 
 
 def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
@@ -108,15 +124,17 @@ def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:
             )
 
 
-def _predicted(run: Any, given: list[Placed], how: dict[str, bool]) -> Iterator[Any]:
+def _predicted(run: Any, given: list[Placed], how: dict[str, bool], *, shares: bool = False) -> Iterator[Any]:
     """The answers, up to a text that has none, which is told with its place."""
     if not given:
         return
+    lines = [line for _, line in given]
     try:
-        yield from run.predict([line for _, line in given], **how)
+        found = run.predict(lines, **how)
+        yield from zip(found, run.posteriors(lines, **how), strict=True) if shares else found
     except TextError as error:
         before, (place, line) = given[: error.number - 1], given[error.number - 1]
-        yield from _predicted(run, before, how)
+        yield from _predicted(run, before, how, shares=shares)
         raise UserError(f"{place or repr(line[:60])} {error.why}") from None
 
 
@@ -158,6 +176,27 @@ def _show_tags(told: Any, *, as_json: bool) -> None:
     else:
         rows = () if told is None else zip(told.words, told.tags, strict=True)
         show("".join(f"{word}\t{tag}\n" for word, tag in rows))
+
+
+def _show_shares(told: Any, *, as_json: bool) -> None:
+    """Words with their tags, and the shares of the tags by the words so far and by all; the best first."""
+    if told is None:
+        show_json(None, compact=True) if as_json else show("")
+        return
+    found, own = told
+    if as_json:
+        each = own.as_dict()
+        show_json(found.as_dict() | {"filtered": each["filtered"], "smoothed": each["smoothed"]}, compact=True)
+        return
+    rows = zip(found.words, found.tags, own.filtered, own.smoothed, strict=True)
+    lines = [f"{w}\t{tag}\t{_best(own.names, one)}\t{_best(own.names, all_)}\n" for w, tag, one, all_ in rows]
+    show("".join(lines))
+
+
+def _best(names: Sequence[str], shares: Any) -> str:
+    """`NOUN 0.93, VERB 0.06`: tags with a share of a hundredth or more."""
+    order = sorted(range(len(names)), key=lambda tag: -shares[tag])
+    return ", ".join(f"{names[tag]} {shares[tag]:.2f}" for tag in order if shares[tag] >= 0.01)
 
 
 def show_tagged(found: TagFigures, *, as_json: bool) -> None:

@@ -133,7 +133,8 @@ class Katz(Smoothing):
         found = Estimate()
         seen = _without_start(grams[0].count)
         held = seen * shares[0][np.minimum(seen, self.most + 1)] / max(seen.sum(), 1)
-        found.probs.append(with_rest(held, seen > 0, 1.0 - held.sum()))
+        rest = max(1.0 - held.sum(), 0.0)  # shares that sum to 1 may do so to a digit more
+        found.probs.append(with_rest(held, seen > 0, rest))
         found.backs.append(np.ones(1))
         for n in range(1, len(grams)):
             contexts = len(grams[n - 1])

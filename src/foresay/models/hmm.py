@@ -78,6 +78,11 @@ class HMM(Tagging):
         more = counts + self.smoothing
         return np.log(more / more.sum(axis, keepdims=True))
 
+    @torch.no_grad()
+    def filtered(self, batch: Batch) -> Tensor:
+        assert isinstance(self.layer, CRF)
+        return self.layer.filtered(self.scores(batch), batch.mask)
+
     def scores(self, batch: Batch) -> Tensor:
         assert batch.ids is not None
         return F.embedding(batch.ids, self.emissions)

@@ -68,6 +68,13 @@ class Tagging(Task):
         scores = self.scores(batch)
         return self.layer.best(scores, batch.mask, self._rules(scores)), self.layer.marginals(scores, batch.mask)
 
+    def filtered(self, batch: Batch) -> Tensor | None:
+        """log P(y_t | x_1 .. x_t) of all tags, (B, T, K), of a model that says so of itself; else None.
+
+        What others say of the beginning of a sentence they say of it as of a whole one.
+        """
+        return None
+
     def _rules(self, scores: Tensor) -> Chain | None:
         """What is added to a chain so that no tag stands where its scheme forbids it."""
         if self.tags is None or self.tags.scheme == "none":

@@ -99,6 +99,15 @@ class CRF(nn.Module):
         before = torch.stack(self._forwards(scores, real), 1)
         return before + after - self._whole(scores, after)[:, None, None]
 
+    def filtered(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """log P(y_t | x_1 .. x_t), (B, T, K): alpha as shares, where scores and transitions are log P (models/hmm.py).
+
+        There what comes after t sums to 1, whatever y_t is; in a chain that was trained whole it does not.
+        """
+        if not scores.shape[1]:
+            return scores
+        return torch.stack(self._forwards(scores, _real(scores, mask)), 1).log_softmax(-1)
+
     @torch.no_grad()
     def best(self, scores: Tensor, mask: Tensor | None = None, rules: loops.Chain | None = None) -> Tensor:
         """The most probable sequence of tags, (B, T), by Viterbi; any where masked."""

@@ -105,7 +105,8 @@ def _measured(recipe: Recipe, results: dict[str, Any]) -> str:
 
 def _what(task: str) -> str:
     named = {"ngram": "An n-gram model", "word-vectors": "Word vectors", "hmm": "A hidden Markov model"}
-    named |= {"series": "A model of series"}
+    named |= {"series": "A model of series", "hmm-lm": "A hidden Markov language model"}
+    named |= {"hmm-series": "A hidden Markov model of series"}
     return named.get(task, f"A {task.replace('-', ' ')}")
 
 
