@@ -136,8 +136,8 @@ def _of_table(path: Path, content: bytes, sounds: list[str], above: str) -> dict
     wrong = [n for n, row in enumerate(rows[1:], 2) if len(row) != 2 or not (texts or row[1].strip())]
     if wrong or not (texts or rows[:1] == [["file", "label"]]):
         raise UserError(
-            f"{path}: line {wrong[0] if wrong else 1} is not as needed; allowed: a line file,label and then NAME,LABEL for "
-            "each; or file,text"
+            f"{path}: line {wrong[0] if wrong else 1} is not as needed; allowed: a line file,label and then NAME,LABEL "
+            "for each; or file,text"
         )
     given = {name: label.strip() for name, label in rows[1:]}
     missing = next((name for name in sounds if name.removeprefix(above) not in given), None)
