@@ -46,7 +46,7 @@ def test_every_second_row_holds_the_word() -> None:
     rows = holding(Strung(STOCK | {"c": STOCK["a"]}, 1_000, 40, (1, 2), QUIET), "b")
     for number, (_, text) in enumerate(rows):
         assert text.split().count("b") == number % 2 and 5 <= len(text.split()) <= 8
-    with pytest.raises(UserError, match="^data.word='d'; allowed: a, b, c"):
+    with pytest.raises(UserError, match=r"^data\.word='d'; allowed: a, b, c"):
         holding(rows, "d")
 
 

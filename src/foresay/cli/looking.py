@@ -21,6 +21,7 @@ from foresay.cli.app import (
     show_json,
     told,
 )
+from foresay.cli.hearing import look_at_sound
 from foresay.errors import UserError, counted
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 PICTURES = {"--pair": "alignment", "--attention": "attention", "--text": "moved"}
-PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates"}
+PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates", "--sound": "heard"}
 
 
 @app.command()
@@ -52,6 +53,9 @@ def look(
     gates: Annotated[
         str | None, Option(metavar="TEXT|FILE", help="Draw what the gates do over this, and how many are saturated.")
     ] = None,
+    sound: Annotated[
+        str | None, Option(metavar="FILE", help="Draw a recording's spectrogram, and what a recogniser hears when.")
+    ] = None,
     label: Annotated[str | None, Option(help="With --text: for this label, else for the answer.")] = None,
     layer: Annotated[int | None, Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
     head: Annotated[int | None, Option(help="With --attention: this head alone.")] = None,
@@ -68,6 +72,7 @@ def look(
     whole = {"--pair": pair, "--attention": attention, "--text": text, "--gradient": gradient, "--gates": gates}
     given = {name: value for name, value in whole.items() if value is not None}
     given |= {"--spectrum": ""} if spectrum else {}
+    given |= {} if sound is None else {"--sound": sound}
     check_options(given, target, label, (layer, head), far)
     what, asked = given.popitem()
     loaded = load_run(run, device, trust)
@@ -78,6 +83,8 @@ def look(
     path = picture_of(run, what, out, force=force) if out is not None or not as_json else None
     if what == "--text":
         look_at_words(loaded, asked, label, path, as_json=as_json)
+    elif what == "--sound":
+        look_at_sound(loaded, run, asked, path, as_json=as_json)
     elif what == "--attention":
         look_at_attention(loaded, asked, (layer, head), path, as_json=as_json)
     elif what == "--pair":
@@ -97,7 +104,7 @@ def check_options(
     if len(given) != 1:
         raise UserError(
             f"{' and '.join(given) or 'nothing to look at'}; give one of --attention TEXT, --pair SOURCE [TARGET], "
-            "--text TEXT, --gradient TEXT, --gates TEXT and --spectrum"
+            "--text TEXT, --gradient TEXT, --gates TEXT, --spectrum and --sound FILE"
         )
     (what,) = given
     if what != "--text" and label is not None:

@@ -1,4 +1,4 @@
-"""The command that gives words their tags and texts their labels, `predict`; and what `eval` shows of these."""
+"""The command that gives words tags, texts labels and recordings texts, `predict`; and what `eval` shows of these."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
 from foresay.cli.documents import predict_documents, refuse_options
+from foresay.cli.hearing import Beam, Bonus, Model, recognise_documents, refuse_search, searched
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
@@ -41,21 +42,29 @@ def predict(
         str | None, typer.Option("--format", help="With --column: csv, tsv or jsonl, else by name.")
     ] = None,
     encoding: Encoding = None,
+    beam: Beam = None,
+    lm: Model = None,
+    bonus: Bonus = 0.0,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Give each word of every line its tag, or each line its label, as the run learnt; probabilities with --json."""
+    """Give each word its tag, each line its label, or each recording its text, as the run learnt; more with --json."""
     loaded: Any = load_run(run, device, trust)
+    how = searched(beam, lm, bonus, device, trust)
+    refuse_search(loaded, how)
     labels = loaded.model.reads == "labels"
     if not hasattr(loaded, "predict"):
         raise UserError(
-            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
-            "such as foresay train pos"
+            f"{run} predicts no tags, labels or texts; allowed: a run of task tagger, hmm, classifier, bag-of-words or "
+            "recogniser, such as foresay train pos"
         )
     if hasattr(loaded, "form"):
         refuse_options(loaded, {"blanks": blanks, "column": column, "format": form, "encoding": encoding})
-        predict_documents(loaded, texts, as_json=as_json)
+        if loaded.model.reads == "speech":
+            recognise_documents(loaded, texts, how, as_json=as_json)
+        else:
+            predict_documents(loaded, texts, as_json=as_json)
         return
     if blanks and labels:
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")

@@ -122,4 +122,5 @@ class Summing:
             "whole": self.whole,
             "unknown": 1 - self.count / max(self.all, 1),
         }
-        return SeriesForm(columns, music=music, **{key: tuple(each.tolist()) for key, each in figures.items()})
+        told: dict[str, Any] = {key: tuple(each.tolist()) for key, each in figures.items()}
+        return SeriesForm(columns, music=music, **told)

@@ -146,13 +146,13 @@ class Keywords(Speech):
         if not word.strip() or len(word.split()) > 1:
             raise UserError(f"data.word={word!r}; allowed: one word")
         super().__init__(train, valid, test, share, read)
-        self.word: str = word
+        self.word = word
 
     def label_of(self, text: str) -> str:
         return "yes" if self.word in text.split() else "no"
 
     def another(self, place: str, form: SeriesForm) -> Keywords:
-        other = Keywords(place, self.word, share=0.0, read=self.read)
+        other = Keywords(place, self.word or "", share=0.0, read=self.read)
         other.form, other.known = form, LabelSet(("no", "yes"), False, (1, 1))
         return other
 

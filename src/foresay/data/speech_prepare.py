@@ -121,8 +121,8 @@ class PreparingSpeech(Framing):
             least = len(own) + int((own[1:] == own[:-1]).sum())
             if least > len(row.frames):
                 raise UserError(
-                    f"{row.where} has {len(row.frames)} frames for a text that takes {least} or more ({row.text[:40]!r}, "
-                    "a frame a symbol and one between two alike); lower data.hop, or mend the text"
+                    f"{row.where} has {len(row.frames)} frames for a text that takes {least} or more "
+                    f"({row.text[:40]!r}, a frame a symbol and one between two alike); lower data.hop, or mend it"
                 )
             writer.frames.add(row.frames)
         writer.add([row.number for row in block], ids, texts)
@@ -144,7 +144,7 @@ class KeywordWriter(LabelWriter):
         super().__exit__(*error)
 
 
-class PreparingKeywords(Framing, PreparingLabels):  # pyright: ignore[reportIncompatibleVariableOverride]
+class PreparingKeywords(Framing, PreparingLabels):  # pyright: ignore[reportIncompatibleMethodOverride]
     """A row is a recording and whether the word is in its text."""
 
     corpus: Keywords  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -2,8 +2,9 @@
 
     pause  word  pause  word  ...  pause       + noise, so many decibels below the sound
 
-Each sound of the stock is `word -> samples`. A row is made when it is asked for, by its own seed, so a long set takes no
-memory and is the same each time. With a word to be found, every second row has it, once, at a place drawn evenly.
+Each sound of the stock is `word -> samples`. A row is made when it is asked for, by its own seed, so that a long set
+takes no memory and is the same each time. With a word to be found, every second row has it, once, at a place drawn
+evenly.
 
 melodies    three to six of the tones of tones.py at 4,000 Hz. What follows what is drawn: a kind is followed by the
             next of the six with probability 0.6, the one after it 0.3, the third 0.1 (in the order of KINDS, in a
@@ -39,7 +40,7 @@ class Manner:
     chain: tuple[float, ...] = ()  # P of the next words in their order; none: words are drawn evenly
 
 
-TONES = Manner(3, 6, (0.02, 0.12), 10.0, FOLLOWS)
+TONES = Manner(3, 6, (0.02, 0.12), 20.0, FOLLOWS)
 DIGITS = Manner(2, 5, (0.03, 0.25), 25.0)
 
 
@@ -70,7 +71,7 @@ class Strung(Sequence[Row]):
         pieces = [self._pause(draw)]
         for word in words:
             own = self.stock[word]
-            pieces += [own[draw.integers(len(own))], self._pause(draw)]
+            pieces += [own[int(draw.integers(len(own)))], self._pause(draw)]
         sound = np.concatenate(pieces)
         deviation = np.sqrt((sound**2).mean()) * 10 ** (-self.manner.noise / 20)
         return (sound + draw.normal(0, deviation, len(sound))).astype(np.float32), " ".join(words)
@@ -83,7 +84,7 @@ def drawn_words(draw: np.random.Generator, names: Sequence[str], manner: Manner)
     """The words of a row."""
     count = int(draw.integers(manner.least, manner.most + 1))
     if not manner.chain:
-        return [names[one] for one in draw.integers(len(names), size=count)]
+        return [names[int(one)] for one in draw.integers(len(names), size=count)]
     at = [int(draw.integers(len(names)))]
     for _ in range(count - 1):
         at.append((at[-1] + 1 + int(draw.choice(len(manner.chain), p=manner.chain))) % len(names))

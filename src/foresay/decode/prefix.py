@@ -92,7 +92,7 @@ class Search:
         """The best texts after one more step."""
         found: Sums = {}
         for text, (blank, symbol) in kept.items():
-            whole = np.logaddexp(blank, symbol)
+            whole = float(np.logaddexp(blank, symbol))
             add(found, text, 0, whole + now[BLANK])
             if text:
                 add(found, text, 1, symbol + now[text[-1]])
@@ -103,7 +103,7 @@ class Search:
             likely = longer + self.known[text][1]
             for one in self._worth(likely, text, kept):
                 add(found, (*text, one), 1, float(longer[one]))
-        scores = {text: np.logaddexp(*own) + self._score(text) for text, own in found.items()}
+        scores = {text: float(np.logaddexp(own[0], own[1])) + self._score(text) for text, own in found.items()}
         best = sorted((text for text in found if scores[text] > NEVER), key=lambda text: -scores[text])[: self.width]
         self._ask([text for text in best if text not in self.known])
         return {text: found[text] for text in best}
@@ -143,7 +143,7 @@ def add(sums: Sums, text: Text, place: int, value: float) -> None:
 
 def totals(sums: Sums) -> dict[Text, float]:
     """log (b + n) of each text."""
-    return {text: float(np.logaddexp(*own)) for text, own in sums.items()}
+    return {text: float(np.logaddexp(own[0], own[1])) for text, own in sums.items()}
 
 
 def numbered(ours: Sequence[str], theirs: Sequence[str]) -> np.ndarray:
