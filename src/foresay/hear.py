@@ -2,7 +2,7 @@
 
 run = foresay.load("runs/digits")
 run.recognise(["a.wav"])[0].text                          # the best path
-run.recognise("a.wav", beam=8, lm="runs/lm", weight=0.5)  # summed over alignments, a language model beside
+run.recognise("a.wav", beam=8, lm=foresay.load("runs/lm"), weight=0.5)  # with a language model
 run.log_prob("a.wav", "four zero seven")                  # log P(text | recording)
 run.evaluate(split="test", beam=8).error_rate
 foresay.load("runs/keyword").predict(["a.wav"])           # of task classifier: yes or no, and how probable
@@ -136,7 +136,7 @@ class SpeechRun(Hearing):
         sounds: Sound | Sequence[Sound],
         *,
         beam: int | None = None,
-        lm: Run | str | Path | None = None,
+        lm: Run | None = None,
         weight: float = WEIGHT,
         bonus: float = 0.0,
     ) -> list[Recognised]:
@@ -151,13 +151,13 @@ class SpeechRun(Hearing):
         *,
         best: int = 1,
         beam: int | None = None,
-        lm: Run | str | Path | None = None,
+        lm: Run | None = None,
         weight: float = WEIGHT,
         bonus: float = 0.0,
     ) -> list[list[Recognised]]:
         """The `best` texts of each recording, best first.
 
-        The score is log P(text | sound) + weight * log P of the language model `lm`, a run or its folder, + bonus for
+        The score is log P(text | sound) + weight * log P of the language model `lm`, a run, + bonus for
         each symbol. `beam` is how many texts are kept at each step; 8 where there is a language model or a bonus.
         """
         rows, found = [frames for _, frames in self.documents(sounds)], []
@@ -176,9 +176,7 @@ class SpeechRun(Hearing):
                 found.append([self._told(one) for one in search.find(row[:size], best)])
         return found
 
-    def searching(
-        self, beam: int | None, lm: Run | str | Path | None, weight: float = WEIGHT, bonus: float = 0.0
-    ) -> Search | None:
+    def searching(self, beam: int | None, lm: Run | None, weight: float = WEIGHT, bonus: float = 0.0) -> Search | None:
         """The search that is asked for; None for the best path."""
         if beam is None and lm is None and not bonus:
             return None
@@ -186,11 +184,10 @@ class SpeechRun(Hearing):
         weight, bonus = fits(Amount, weight, "weight"), fits(float, bonus, "bonus")
         return Search(width, [] if lm is None else [self._beside_us(lm, weight)], bonus, MARKS)
 
-    def _beside_us(self, given: Run | str | Path, weight: float) -> Beside:
+    def _beside_us(self, run: Run, weight: float) -> Beside:
         """A language model whose symbols are spelt as ours are."""
-        from foresay.loading import load  # it loads runs of this kind too
-
-        run = given if isinstance(given, Run) else load(given, str(self.model.device))
+        if not isinstance(run, Run):
+            raise UserError(f"lm={run!r}; allowed: a run, such as foresay.load('runs/lm')")
         if (
             not run.model.sequence
             or not run.model.causal
@@ -252,7 +249,7 @@ class SpeechRun(Hearing):
         columns: Sequence[str | int] | None = None,
         rows: int | None = None,
         beam: int | None = None,
-        lm: Run | str | Path | None = None,
+        lm: Run | None = None,
         weight: float = WEIGHT,
         bonus: float = 0.0,
     ) -> SpeechFigures:

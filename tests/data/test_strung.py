@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from foresay.data.strung import FOLLOWS, MELODIES, TONES, Manner, Strung, holding, melodies, melody_texts
-from foresay.data.tones import KINDS, RATE, SAMPLES
+from foresay.data.strung import FOLLOWS, MELODIES, NOTES, TONES, Manner, Strung, holding, melodies, melody_texts
+from foresay.data.tones import RATE, SAMPLES
 from foresay.errors import UserError
 
 STOCK = {"a": [np.full(10, 0.5, np.float32)], "b": [np.full(20, -0.5, np.float32), np.full(30, -0.25, np.float32)]}
@@ -52,10 +52,19 @@ def test_every_second_row_holds_the_word() -> None:
 
 def test_melodies_follow_their_grammar() -> None:
     texts = melody_texts().decode().splitlines()
-    after = Counter((KINDS.index(b) - KINDS.index(a)) % 6 for text in texts for a, b in pairwise(text.split()))
+    notes = list(NOTES)
+    after = Counter((notes.index(b) - notes.index(a)) % 6 for text in texts for a, b in pairwise(text.split()))
     total = sum(after.values())
     assert [after[step] / total for step in (1, 2, 3)] == pytest.approx(FOLLOWS, abs=0.02) and after[0] == 0
     assert {len(text.split()) for text in texts} == {3, 4, 5, 6}
+
+
+def test_notes_have_their_pitch() -> None:
+    for note, sounds in melodies(1)["valid"].stock.items():
+        for sound in sounds:
+            spectrum = np.abs(np.fft.rfft(sound * np.hanning(len(sound)), 2**14))
+            assert spectrum.argmax() * RATE / 2**14 == pytest.approx(NOTES[note], rel=0.013)
+            assert 0.15 < np.abs(sound).max() < 0.91
 
 
 def test_melodies_have_tones_of_their_own() -> None:

@@ -33,7 +33,7 @@ def searched(beam: int | None, lm: str | None, bonus: float, device: str | None,
         return given
     from foresay.loading import load
 
-    place, sign, weight = (lm, "", "") if Path(lm).exists() else lm.rpartition("=")
+    place, sign, weight = (lm, "", "") if "=" not in lm or Path(lm).exists() else lm.rpartition("=")
     try:
         share = {"weight": float(weight)} if sign else {}
     except ValueError:

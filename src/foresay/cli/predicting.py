@@ -61,10 +61,7 @@ def predict(
         )
     if hasattr(loaded, "form"):
         refuse_options(loaded, {"blanks": blanks, "column": column, "format": form, "encoding": encoding})
-        if loaded.model.reads == "speech":
-            recognise_documents(loaded, texts, how, as_json=as_json)
-        else:
-            predict_documents(loaded, texts, as_json=as_json)
+        show_documents(loaded, texts, how, as_json=as_json)
         return
     if blanks and labels:
         raise UserError(f"--blanks is for runs that tag words; {run} gives labels to whole texts: leave it out")
@@ -78,17 +75,30 @@ def predict(
         from foresay.cli.columns import column_texts
 
         found = column_texts(texts, column, form, _between(loaded, column), pipe, encoding or "utf-8")
-    how = {} if labels else {"blanks": blanks}
-    for block in blocks(begun(found, texts, "predict"), pipe):
-        answers = _predicted(loaded, [one for one in block if one[1].strip()], how)
+    show_lines(loaded, blocks(begun(found, texts, "predict"), pipe), {} if labels else {"blanks": blanks}, as_json)
+
+
+def show_documents(run: Any, files: Sequence[str], how: dict[str, Any], *, as_json: bool) -> None:
+    """The answers for pictures or recordings."""
+    if run.model.reads == "speech":
+        recognise_documents(run, files, how, as_json=as_json)
+    else:
+        predict_documents(run, files, as_json=as_json)
+
+
+def show_lines(run: Any, given: Iterator[list[Placed]], how: dict[str, bool], as_json: bool) -> None:
+    """The answers for lines, blocks of them as they come."""
+    labels = run.model.reads == "labels"
+    for block in given:
+        answers = _predicted(run, [one for one in block if one[1].strip()], how)
         for _, line in block:
             told = next(answers) if line.strip() else None
             _show_label(told, as_json=as_json) if labels else _show_tags(told, as_json=as_json)
-    if labels and loaded.cut_off:
+    if labels and run.cut_off:
         from foresay.measuring import cut_short
 
-        of = loaded.read_whole + loaded.cut_off
-        say(cut_short("predict", loaded.cut_off, of, loaded.recipe.train.batches.longest))
+        of = run.read_whole + run.cut_off
+        say(cut_short("predict", run.cut_off, of, run.recipe.train.batches.longest))
 
 
 def _check_lines(run: Path, texts: Sequence[str], *, tags: bool) -> None:

@@ -71,7 +71,7 @@ MADE: dict[Kind, Made] = {
         "tones": (tones, "sounds: sines, squares, slides, plucks and noise, 0.25 s at 4,000 Hz; made by the seed"),
     },
     "speech": {
-        "melodies": (melodies, "speech: rows of three to six made tones with pauses and noise; made by the seed"),
+        "melodies": (melodies, "speech: rows of three to six notes with pauses and noise; made by the seed"),
     },
     "captions": {
         "numbers": (

@@ -82,7 +82,7 @@ def figure_of(found: Listened) -> Any:
     above.imshow(found.frames.T, origin="lower", aspect="auto", cmap="magma", extent=extent, interpolation="nearest")
     shown = np.linspace(0, len(found.bands) - 1, 5).astype(int)
     above.set_yticks(shown, [found.bands[one] for one in shown])
-    above.set_title(f"{found.name}: {visible(found.text) or 'nothing'}", loc="left", parse_math=False)
+    above.set_title(f"{found.name}: {found.text or 'nothing'}", loc="left", parse_math=False)
     above.set_ylabel("band")
     _draw_steps(below, found)
     below.set_xlabel("seconds")
