@@ -85,7 +85,13 @@ ENDINGS = {
     "music": ".json",
 }  # of the files that hold each kind of data
 TOKENS: dict[str, Any] = {"tags": "blanks", "images": {"kind": "levels", "number": 4}}
-TOKENS |= {"sounds": TOKENS["images"], "series": "numbers", "music": "numbers", "speech": "blanks", "keywords": "numbers"}
+TOKENS |= {
+    "sounds": TOKENS["images"],
+    "series": "numbers",
+    "music": "numbers",
+    "speech": "blanks",
+    "keywords": "numbers",
+}
 STEPS = 2
 
 
