@@ -46,6 +46,7 @@ ORDER += [
     "represent",
     "run",
     "media",
+    "hear",
     "forecast",
     "foretold",
     "samples",

@@ -18,6 +18,8 @@ NEEDED = {  # what the parts with settings of no default are made with here
     ("embedding", "elmo"): {"run": "runs/elmo"},
     ("confusions", "listed"): {"sets": ["a,b"]},
     ("data", "captions"): {"train": "my.npy"},
+    ("data", "speech"): {"train": "my-talks"},
+    ("data", "keywords"): {"train": "my-talks", "word": "seven"},
     ("data", "pairs"): {"train": "my.tsv"},
     ("data", "images"): {"train": "my.npy"},
     ("data", "labels"): {"train": "my.tsv"},

@@ -34,6 +34,7 @@ from foresay.models.task import Fitting
 from foresay.train.classified import Classified
 from foresay.train.evaluate import evaluate
 from foresay.train.foreseen import SeriesFigures
+from foresay.train.heard import SpeechFigures
 from foresay.train.loop import Trainer
 from foresay.train.measure import measure_on
 from foresay.train.progress import Watch
@@ -50,6 +51,7 @@ SMALL_BATCHES = {
     "labels": [{"tokens": 40, "longest": 12}],
     "images": [{"rows": 3}],
     "series": [{"rows": 3, "length": 6}],
+    "speech": [{"tokens": 40, "longest": 40}],
 }
 OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for: with `condition`, written for labels
     "language-model": [
@@ -58,11 +60,16 @@ OTHER_DATA: dict[str, list[dict[str, Any]]] = {  # than what a task is named for
         {"kind": "images", "condition": 5},
         {"kind": "sounds", "condition": 5},
     ],
-    "classifier": [{"kind": "images"}, {"kind": "sounds"}],
+    "classifier": [{"kind": "images"}, {"kind": "sounds"}, {"kind": "keywords"}],
     "seq2seq": [{"kind": "captions"}],
     "series": [{"kind": "music"}],
 }
-HOW = {"captions": {"source_tokens": {"kind": "levels", "number": 4}, "read": {"height": 2}}}  # each kind is read
+FEW = {"window": 0.00025, "hop": 0.000125, "bands": 3}  # of frames
+HOW = {  # each kind is read
+    "captions": {"source_tokens": {"kind": "levels", "number": 4}, "read": {"height": 2}},
+    "speech": {"read": FEW},
+    "keywords": {"read": FEW, "word": "1"},
+}
 TIED = [{"kind": "softmax", "tied": True}, {"kind": "sampled", "number": 30, "tied": True}]
 ENDINGS = {
     "text": ".txt",
@@ -72,11 +79,19 @@ ENDINGS = {
     "images": ".npy",
     "captions": ".npy",
     "sounds": ".zip",
+    "speech": ".zip",
+    "keywords": ".zip",
     "series": ".jsonl",
     "music": ".json",
 }  # of the files that hold each kind of data
 TOKENS: dict[str, Any] = {"tags": "blanks", "images": {"kind": "levels", "number": 4}}
-TOKENS |= {"sounds": TOKENS["images"], "series": "numbers", "music": "numbers"}
+TOKENS |= {
+    "sounds": TOKENS["images"],
+    "series": "numbers",
+    "music": "numbers",
+    "speech": "blanks",
+    "keywords": "numbers",
+}
 STEPS = 2
 
 
@@ -89,14 +104,15 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
     if "embedding" in found:  # what reads numbers is met with all tasks, and refused by those of symbols
         found["embedding"] += [
             {"kind": "frames"},
-            *([{"kind": "frames", "size": 5}] if reads(task) == "series" else []),
+            *([{"kind": "frames", "size": 5}] if reads(task) in ("series", "speech") else []),
         ]
     if reads(task) == "series":
         found["output"] = [{**density, "mixtures": number} for density in found["output"] for number in (1, 2)]
     elif "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
     one = parts.find("task", task)
-    if "writer" in found or "pool" in found or (reads(task) == "tags" and "encoder" in found) or two_ways(task):
+    of_rows = reads(task) in ("tags", "speech") and "encoder" in found
+    if "writer" in found or "pool" in found or of_rows or two_ways(task):
         # of encoders, one of each kind, and one that sees both sides
         kinds = {part["kind"]: part for part in reversed(found["encoder"])}
         found["encoder"] = [*kinds.values(), {"kind": "recurrent", "size": 14, "bidirectional": True}]
@@ -145,8 +161,8 @@ def refusal(task: str, row: Row) -> str | None:
     if "pool" in row and row["pool"]["kind"] == "ends" and encoder and not encoder.halves:
         return "pool=ends takes the last step of one direction"
     series = reads(task) == "series"
-    if series and row["embedding"]["kind"] != "frames":
-        return "reads symbols, and a series has numbers"
+    if reads(task) in ("series", "speech") and row["embedding"]["kind"] != "frames":
+        return "reads symbols, and"
     if encoder and series and not encoder.causal:
         return "would see the numbers it must predict"
     if encoder and reads(task) == "text" and not (encoder.sees_both_sides if masked else encoder.causal):
@@ -155,7 +171,10 @@ def refusal(task: str, row: Row) -> str | None:
     data = row.get("data", {}).get("kind", reads(task))
     if batches.reads != (data if (reads(task), data) == ("text", "images") else reads(task)):
         return "with data.kind="
-    if not series and row.get("embedding", {}).get("kind") == "frames":
+    numbers = series or data in ("speech", "keywords")
+    if numbers and row["embedding"]["kind"] != "frames":
+        return "would read symbols"
+    if not numbers and row.get("embedding", {}).get("kind") == "frames":
         return "embedding=frames reads numbers"
     if encoder and encoder.grows and batches.carries and not masked and not two_ways(task):
         return "carries the state for ever"
@@ -349,6 +368,7 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
             assert all(map(math.isfinite, losses))
         else:
             most = float("inf") if unbounded(row) else 3 * torch.tensor(len(prepared.tokens)).log()
+            most *= 3 if reads(task) == "speech" else 1  # a symbol stands for several steps
             assert all(0 < loss < most for loss in losses)
         assert not all(map(torch.equal, before, model.parameters()))
     if reads(task) == "tags":
@@ -358,6 +378,10 @@ def test_trains_measures_and_writes(trained, texts: dict[str, Prepared], corpus:
     if reads(task) == "labels":
         found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
         assert isinstance(found, Classified) and 0 < found.loss < 9 and 0 <= found.accuracy <= 1 and found.tokens >= 60
+        return
+    if reads(task) == "speech":
+        found = measure_on(model, whole.train.batches, prepared.valid, limit=60)
+        assert isinstance(found, SpeechFigures) and 0 < found.loss < 20 and 0 <= found.exact <= 1 and found.tokens >= 60
         return
     if reads(task) == "series":
         measured = measure_on(model, whole.train.batches, prepared.valid, limit=60)
@@ -393,7 +417,7 @@ def test_refuses_what_makes_no_sense(refused, texts, corpus: Path, tmp_path: Pat
 
 def test_every_refusal_is_among_them():
     reasons = {refusal(task, row) for task in parts.names("task") for row in sorted_out(task)[1]}
-    assert len(reasons) == 14
+    assert len(reasons) == 15
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, 4, 2], [2, 5, 3, 4], [6]])

@@ -116,6 +116,7 @@ def test_every_shorthand_means_its_long_form(short):
     kinds = {"data.columns": "pairs", "data.reverse": "pairs", "data.scheme": "tags", "data.rewrite": "tags"}
     kinds |= dict.fromkeys(["data.colour", "data.size"], "images")
     kinds |= dict.fromkeys([f"data.{one}" for one in ("rate", "seconds", "law", "trim", "label")], "sounds")
+    kinds |= dict.fromkeys(["data.window", "data.hop", "data.bands"], "speech")
     kinds |= {"data.by": "series", "data.grid": "series", "data.beat": "music", "data.step": "music"}
     kinds |= dict.fromkeys(["data.several", "data.separator", "data.between", "data.without"], "labels")
     small = SMALL | ({"data": {"kind": kinds[short], "train": "my.tsv"}} if short in kinds else {})

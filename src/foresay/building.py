@@ -9,6 +9,7 @@ import torch
 
 from foresay import parts
 from foresay.counts.frequency import count_tokens
+from foresay.data.frame_shards import Framed
 from foresay.data.label_shards import LabelShards
 from foresay.data.levels import Form, LevelShards
 from foresay.data.pair_shards import PairShards
@@ -17,6 +18,7 @@ from foresay.data.shards import Shards
 from foresay.data.tag_set import TagSet
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import WEIGHTS, Elmo
+from foresay.embed.frames import tell_form
 from foresay.encode.encoder import tell_grid
 from foresay.errors import UserError
 from foresay.models.labelling import Labelling
@@ -67,6 +69,8 @@ def build(
         model.learn_labels(text.labels)
     if isinstance(text, SeriesShards) and isinstance(model, Series):
         model.learn_form(text.form)
+    if isinstance(text, Framed):
+        tell_form(model, text.form)
     if isinstance(text, LevelShards):
         tell_grid(model, text.form.columns, text.form.channels)
         _check_positions(model, text.form)

@@ -30,6 +30,7 @@ READS = {
     "tags": "reads words with tags",
     "labels": "gives labels to texts",
     "series": "reads series of numbers",
+    "speech": "writes what is said in recordings",
 }
 
 
@@ -124,6 +125,7 @@ def _check_sides(recipe: Recipe) -> None:
     """Refuses data and batches of another kind than the task learns from."""
     task, data, batches = recipe.task.part_name, recipe.data.part_name, recipe.train.batches
     wants, labelled = recipe.task.reads, data in ("labels", "images", "sounds")
+    numbers = wants == "series" or getattr(recipe.data, "numeric", False)
     for_labels = getattr(recipe.task, "condition", None) is not None
     if for_labels and not labelled:
         raise UserError(
@@ -138,7 +140,13 @@ def _check_sides(recipe: Recipe) -> None:
     if batches.reads != needed and (recipe.task.sequence or wants != "text"):
         allowed = "streams, packed, buckets" if needed == "text" else needed
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
-    if wants != "series" and any(isinstance(module, Frames) for module in recipe.task.modules()):
+    framed = any(isinstance(module, Frames) for module in recipe.task.modules())
+    if numbers and not framed:
+        raise UserError(
+            f"task={task} would read symbols, and data.kind={data} has frames of numbers; set embedding=frames (of "
+            "labels with task=classifier)"
+        )
+    if not numbers and framed:
         raise UserError(
             f"embedding=frames reads numbers, and data.kind={data} has symbols; set embedding=lookup or characters"
         )

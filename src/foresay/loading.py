@@ -19,6 +19,7 @@ from foresay.data.label_shards import LabelSet
 from foresay.data.levels import Form, LevelRows
 from foresay.data.prepare import SOURCE
 from foresay.data.series_form import SeriesForm
+from foresay.data.speech import Speech
 from foresay.data.tag_set import open_tags
 from foresay.decode.beams import Trail
 from foresay.decode.correct.corrector import Corrected
@@ -26,10 +27,12 @@ from foresay.decode.sample import Decoder
 from foresay.decode.search import Found, Search
 from foresay.embed.elmo import FOLDER as ELMO
 from foresay.embed.elmo import Elmo
+from foresay.embed.frames import tell_form
 from foresay.encode.encoder import State, tell_grid
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.forecast import SeriesRun
+from foresay.hear import KeywordRun, SpeechRun
 from foresay.media import MediaLabelRun, MediaRun
 from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
@@ -165,6 +168,8 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     if isinstance(recipe.data, LevelRows):
         form = Form.read(folder)
         tell_grid(model, form.columns, form.channels)
+    if isinstance(recipe.data, Speech):
+        tell_form(model, SeriesForm.read(folder))
     if isinstance(model, Series):
         model.learn_form(SeriesForm.read(folder))
     model.build(len(recipe.tokens))
@@ -179,6 +184,9 @@ def load(path: str | Path, device: str | None = None, *, trust: bool = False) ->
     if isinstance(recipe.data, LevelRows):
         shown = MediaLabelRun if model.reads == "labels" else MediaRun
         return shown(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
+    if isinstance(recipe.data, Speech):
+        hears = KeywordRun if model.reads == "labels" else SpeechRun
+        return hears(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
     kind = {"pairs": PairRun, "tags": TagRun, "labels": LabelRun, "series": SeriesRun}.get(model.reads, usual)
     return kind(folder, recipe, recipe.tokens, model.to(pick_device(device)).eval())
 

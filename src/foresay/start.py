@@ -24,6 +24,7 @@ from foresay import recipe as recipes
 from foresay.begun import Beginning, check_run, with_tokens
 from foresay.checks import check, unused
 from foresay.data.compressed import PACKED_NAMES
+from foresay.data.frame_shards import Framed, SpeechShards
 from foresay.data.label_shards import LabelShards
 from foresay.data.levels import LevelShards
 from foresay.data.prepare import SOURCE, Prepared, prepare
@@ -58,6 +59,11 @@ from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
 
+LEFT_OUT = {  # what is said of rows that are too long to learn from
+    "pairs": "pairs have more than {} tokens on a side",
+    "tags": "sentences have more than {} words",
+    "speech": "recordings have more than {} frames",
+}
 FEW_STEPS = 200  # in which a model may well not have begun to learn
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]
@@ -236,6 +242,8 @@ def _learn(trainer: Trainer, begun: Callable[[], Task], there: bool) -> dict[str
 
 def _held_out(model: Task, prepared: Prepared) -> Iterator[str]:
     """Refuses held-out rows that are longer than there are positions; says where sources and targets look swapped."""
+    if isinstance(prepared.train, SpeechShards):
+        check_positions(model, prepared.train, "data.train")
     for name, one in (("data.valid", prepared.valid), ("data.test", prepared.test)):
         check_positions(model, one, name)
         yield from swapped(model, one, name)
@@ -280,7 +288,7 @@ def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared)
         prepared.train.labels.save(folder)
     if isinstance(prepared.train, LevelShards):
         prepared.train.form.save(folder)
-    if isinstance(prepared.train, SeriesShards):
+    if isinstance(prepared.train, SeriesShards | Framed):
         prepared.train.form.save(folder)
     folders.write_recipe(folder, recipe, len(prepared.tokens), prepared.folder.name)
 
@@ -288,17 +296,18 @@ def _begin_folder(folder: Path, model: Task, recipe: Recipe, prepared: Prepared)
 def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
     """How many rows are left out of training as too long, or not read to their end."""
     batches = recipe.train.batches
-    order: Any = batches.open(prepared.train, recipe.seed) if batches.reads in ("pairs", "tags") else None
+    order: Any = batches.open(prepared.train, recipe.seed) if batches.reads in LEFT_OUT else None
     if order is not None and order.left_out:
-        long = "pairs have more than {} tokens on a side" if batches.pairs else "sentences have more than {} words"
+        long = LEFT_OUT[batches.reads]
         yield (
             f"data.train: {order.left_out:,} of {prepared.train.documents:,} {long.format(batches.longest)} and are "
             "left out (train.batches.longest)"
         )
+    noun, unit = ("recordings", "frames") if isinstance(prepared.train, Framed) else ("texts", "tokens")
     if batches.reads == "labels" and (long := batches.too_long(prepared.train)):
         yield (
-            f"data.train: {long:,} of {prepared.train.documents:,} texts have more than {recipe.train.batches.longest} "
-            "tokens; the rest of them is not read (train.batches.longest)"
+            f"data.train: {long:,} of {prepared.train.documents:,} {noun} have more than {batches.longest} {unit}; "
+            "the rest of them is not read (train.batches.longest)"
         )
 
 
@@ -403,6 +412,11 @@ def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
             watch.note(
                 f"warning: the accuracy is no better than always giving the most frequent answer ({share:.1f} %)"
             )
+        return
+    if "error_rate" in valid:
+        if valid["error_rate"] >= 1:
+            remedy = _how_to_learn(results.get("steps"), warmup)
+            watch.note(f"warning: the symbol error rate is {100 * valid['error_rate']:.0f} %: {remedy}")
         return
     if "nats_per_step" in valid:
         if "f1_of_ones" not in valid and valid["error"] >= valid["naive_error"]:

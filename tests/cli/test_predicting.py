@@ -162,7 +162,7 @@ def test_two_columns_of_a_table(tmp_path, call):
 
 
 def test_a_language_model_predicts_no_labels(trained, call):
-    assert "predicts no tags and no labels; allowed: a run of task tagger" in call.refused("predict", trained, "a")
+    assert "predicts no tags, labels or texts; allowed: a run of task tagger" in call.refused("predict", trained, "a")
 
 
 def test_figures_of_labels(capsys):

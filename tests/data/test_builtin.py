@@ -32,7 +32,8 @@ def test_every_name_is_listed(tmp_path, monkeypatch):
         "numbers",
     ]
     rows += ["sunspots", "balls", "seasons", "chords"]
-    made = ["builtin:python-reference", *(f"builtin:{name}" for name in [*pairs, *rows])]
+    rows.insert(rows.index("numbers"), "melodies")
+    made = ["builtin:python-reference", "builtin:melody-texts", *(f"builtin:{name}" for name in [*pairs, *rows])]
     assert [one["name"] for one in list_data()] == [*made, *(known.name for known in known_sets())]
     assert {one["state"] for one in list_data()[len(made) :]} == {"not there"}
     monkeypatch.setenv("FORESAY_DATA", str(tmp_path))

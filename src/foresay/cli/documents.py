@@ -14,7 +14,7 @@ AT_ONCE = 64  # read together
 
 def score_documents(run: Any, files: Sequence[str], label: str | None, *, as_json: bool) -> None:
     """-log P of each, and bits for each of its levels."""
-    for some in _blocks(run, files):
+    for some in blocks_of(run, files):
         for (place, values), nats in zip(some, run.nats([values for _, values in some], label), strict=True):
             bits = nats / math.log(2) / max(values.size, 1)
             dimension = "sample" if run.form.rate else "dimension"
@@ -27,7 +27,7 @@ def score_documents(run: Any, files: Sequence[str], label: str | None, *, as_jso
 
 def predict_documents(run: Any, files: Sequence[str], *, as_json: bool) -> None:
     """Of each its label, and with JSON the probability of every label."""
-    for some in _blocks(run, files):
+    for some in blocks_of(run, files):
         for (place, _), (label, shares) in zip(some, run.predict([values for _, values in some]), strict=True):
             if as_json:
                 show_json({"file": place, "label": label, "probabilities": shares}, compact=True)
@@ -42,7 +42,7 @@ def refuse_options(run: Any, given: dict[str, object]) -> None:
         raise UserError(f"--{name} is for runs on texts; {run.folder} is of {run.form.told()}: leave it out")
 
 
-def _blocks(run: Any, files: Sequence[str]) -> Iterator[list[tuple[str, Any]]]:
+def blocks_of(run: Any, files: Sequence[str]) -> Iterator[list[tuple[str, Any]]]:
     """Documents that are read together; those before one that cannot be read come before its error."""
     block = []
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from foresay.cli.app import (
     show_json,
     told,
 )
+from foresay.cli.hearing import look_at_sound
 from foresay.errors import UserError, counted
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 PICTURES = {"--pair": "alignment", "--attention": "attention", "--text": "moved"}
 PICTURES |= {"--posteriors": "posteriors"}
-PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates"}
+PICTURES |= {"--gradient": "gradient", "--spectrum": "spectrum", "--gates": "gates", "--sound": "heard"}
 
 
 @app.command()
@@ -57,6 +59,9 @@ def look(
         str | None,
         Option(metavar="TEXT", help="Draw how probable tags or hidden states are, by what was read so far and by all."),
     ] = None,
+    sound: Annotated[
+        str | None, Option(metavar="FILE", help="Draw a recording's spectrogram, and what a recogniser hears when.")
+    ] = None,
     label: Annotated[str | None, Option(help="With --text: for this label, else for the answer.")] = None,
     layer: Annotated[int | None, Option(help="With --attention: this layer alone, 0 the lowest.")] = None,
     head: Annotated[int | None, Option(help="With --attention: this head alone.")] = None,
@@ -71,7 +76,7 @@ def look(
 ) -> None:
     """Look inside a run: where it looks, which words moved a decision, how its recurrence remembers and learns."""
     whole = {"--pair": pair, "--attention": attention, "--text": text, "--gradient": gradient, "--gates": gates}
-    whole |= {"--posteriors": posteriors}
+    whole |= {"--posteriors": posteriors, "--sound": sound}
     given = {name: value for name, value in whole.items() if value is not None}
     given |= {"--spectrum": ""} if spectrum else {}
     check_options(given, target, label, (layer, head), far)
@@ -82,16 +87,14 @@ def look(
 
         check_place(loaded, layer, head)
     path = picture_of(run, what, out, force=force) if out is not None or not as_json else None
-    if what == "--text":
-        look_at_words(loaded, asked, label, path, as_json=as_json)
-    elif what == "--attention":
-        look_at_attention(loaded, asked, (layer, head), path, as_json=as_json)
-    elif what == "--posteriors":
-        look_at_posteriors(loaded, asked, path, as_json=as_json)
-    elif what == "--pair":
-        look_at_pair(loaded, run, (asked, target), path, as_json=as_json)
-    else:
-        look_at_recurrence(loaded, what, asked, far, path, as_json=as_json)
+    show = {
+        "--text": partial(look_at_words, loaded, asked, label),
+        "--sound": partial(look_at_sound, loaded, run, asked),
+        "--attention": partial(look_at_attention, loaded, asked, (layer, head)),
+        "--posteriors": partial(look_at_posteriors, loaded, asked),
+        "--pair": partial(look_at_pair, loaded, run, (asked, target)),
+    }.get(what, partial(look_at_recurrence, loaded, what, asked, far))
+    show(path, as_json=as_json)
 
 
 def check_options(
@@ -105,7 +108,7 @@ def check_options(
     if len(given) != 1:
         raise UserError(
             f"{' and '.join(given) or 'nothing to look at'}; give one of --attention TEXT, --pair SOURCE [TARGET], "
-            "--text TEXT, --gradient TEXT, --gates TEXT, --spectrum and --posteriors TEXT"
+            "--text TEXT, --gradient TEXT, --gates TEXT, --spectrum, --posteriors TEXT and --sound FILE"
         )
     (what,) = given
     if what != "--text" and label is not None:

@@ -1,4 +1,4 @@
-"""The command that gives words their tags and texts their labels, `predict`; and what `eval` shows of these."""
+"""The command that gives words tags, texts labels and recordings texts, `predict`; and what `eval` shows of these."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from foresay.cli.app import Device, Encoding, Json, RunArgument, Trust, app, load_run, say, show, show_json
 from foresay.cli.documents import predict_documents, refuse_options
+from foresay.cli.hearing import Beam, Bonus, Model, recognise_documents, refuse_search, searched
 from foresay.cli.lines import Pipe, Placed, begun, blocks, holds, placed_lines, single
 from foresay.errors import TextError, UserError
 
@@ -44,18 +45,23 @@ def predict(
         str | None, typer.Option("--format", help="With --column: csv, tsv or jsonl, else by name.")
     ] = None,
     encoding: Encoding = None,
+    beam: Beam = None,
+    lm: Model = None,
+    bonus: Bonus = 0.0,
     as_json: Json = False,
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Give each word of every line its tag, or each line its label, as the run learnt; probabilities with --json."""
+    """Give each word its tag, each line its label, or each recording its text, as the run learnt; more with --json."""
     loaded: Any = load_run(run, device, trust)
+    how = searched(beam, lm, bonus, device, trust)
+    refuse_search(loaded, how)
     labels = loaded.model.reads == "labels"
     _check_predicts(run, loaded)
     if hasattr(loaded, "form"):
         others = {"column": column, "format": form, "encoding": encoding}
         refuse_options(loaded, {"blanks": blanks, "shares": shares, **others})
-        predict_documents(loaded, texts, as_json=as_json)
+        show_documents(loaded, texts, how, as_json=as_json)
         return
     _check_options(run, labels=labels, blanks=blanks, shares=shares)
     if form is not None and not column:
@@ -68,25 +74,39 @@ def predict(
         from foresay.cli.columns import column_texts
 
         found = column_texts(texts, column, form, _between(loaded, column), pipe, encoding or "utf-8")
-    how = {} if labels else {"blanks": blanks}
-    for block in blocks(begun(found, texts, "predict"), pipe):
-        answers = _predicted(loaded, [one for one in block if one[1].strip()], how, shares=shares)
+    given = blocks(begun(found, texts, "predict"), pipe)
+    show_lines(loaded, given, {} if labels else {"blanks": blanks}, shares=shares, as_json=as_json)
+
+
+def show_documents(run: Any, files: Sequence[str], how: dict[str, Any], *, as_json: bool) -> None:
+    """The answers for pictures or recordings."""
+    if run.model.reads == "speech":
+        recognise_documents(run, files, how, as_json=as_json)
+    else:
+        predict_documents(run, files, as_json=as_json)
+
+
+def show_lines(run: Any, given: Iterator[list[Placed]], how: dict[str, bool], *, shares: bool, as_json: bool) -> None:
+    """The answers for lines, blocks of them as they come."""
+    labels = run.model.reads == "labels"
+    for block in given:
+        answers = _predicted(run, [one for one in block if one[1].strip()], how, shares=shares)
         for _, line in block:
             told = next(answers) if line.strip() else None
             show_one = _show_label if labels else _show_shares if shares else _show_tags
             show_one(told, as_json=as_json)
-    if labels and loaded.cut_off:
+    if labels and run.cut_off:
         from foresay.measuring import cut_short
 
-        of = loaded.read_whole + loaded.cut_off
-        say(cut_short("predict", loaded.cut_off, of, loaded.recipe.train.batches.longest))
+        of = run.read_whole + run.cut_off
+        say(cut_short("predict", run.cut_off, of, run.recipe.train.batches.longest))
 
 
 def _check_predicts(run: Path, loaded: Any) -> None:
     if not hasattr(loaded, "predict"):
         raise UserError(
-            f"{run} predicts no tags and no labels; allowed: a run of task tagger, hmm, classifier or bag-of-words, "
-            "such as foresay train pos"
+            f"{run} predicts no tags, labels or texts; allowed: a run of task tagger, hmm, classifier, bag-of-words or "
+            "recogniser, such as foresay train pos"
         )
 
 

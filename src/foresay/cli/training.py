@@ -59,6 +59,8 @@ def _next(run: Any, place: str) -> str:
         if not run.model.causal:
             return f"eval {place}"
         return f"draw {place}" if media else f"generate {place}{' SOURCE' if run.model.conditional else ''}"
+    if run.model.reads == "speech":
+        return f"predict {place} FILE.wav"
     if run.model.reads == "series":
         return f"{'draw' if run.form.music else 'forecast'} {place}"
     if run.model.reads in ("tags", "labels"):

@@ -25,6 +25,7 @@ from foresay.cli.app import (
     told,
 )
 from foresay.cli.documents import refuse_options, score_documents
+from foresay.cli.hearing import Bonus, Model, refuse_search, searched
 from foresay.cli.lines import placed_lines
 from foresay.errors import UserError
 
@@ -57,8 +58,11 @@ def evaluate(
         int | None, typer.Option(help="Rows that a stream is read in; 1: one state through it all.")
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(help="Of pairs: candidates of the search, 5 by default; 1 is greedy.")
+        int | None,
+        typer.Option(help="Of pairs: candidates of the search, 5 by default; of recordings texts, none by default."),
     ] = None,
+    lm: Model = None,
+    bonus: Bonus = 0.0,
     alpha: Annotated[
         float | None, typer.Option(help="Of pairs: the score is log P / length ** alpha, 1 by default.")
     ] = None,
@@ -76,7 +80,7 @@ def evaluate(
     device: Device = None,
     trust: Trust = False,
 ) -> None:
-    """Perplexity and bits of a run on held-out text; of pairs what its recipe says, of tags and labels accuracy, F1."""
+    """Perplexity and bits of a run on held-out text; of others what they are judged by."""
     if picture is not None:
         _check_picture(picture, force)
     loaded = load_run(run, device, trust)
@@ -89,12 +93,14 @@ def evaluate(
             raise UserError(f"--rows {rows}, but pairs are read one a row; leave it out")
         judge_and_show(loaded, data, split, read, of_pairs, as_json=as_json)
         return
-    given = next((name for name, value in of_pairs.items() if value is not None), None)
+    of_sounds = searched(beam if hasattr(loaded, "recognise") else None, lm, bonus, device, trust)
+    refuse_search(loaded, of_sounds)
+    given = next((name for name, value in of_pairs.items() if value is not None and name not in of_sounds), None)
     if given is not None:
         raise UserError(f"--{given} is for runs that write from a source; {run} does not: leave it out")
     if data is not None and len(data) > 1:
         raise UserError(f"--data is given {len(data)} times; allowed: once, as {run} reads one text")
-    measured: Any = loaded.evaluate(data[0] if data else None, split=split, rows=rows, **read)
+    measured: Any = loaded.evaluate(data[0] if data else None, split=split, rows=rows, **read, **of_sounds)
     _show(loaded.model.reads, measured, picture, as_json)
 
 
@@ -106,6 +112,10 @@ def _show(reads: str, measured: Any, picture: Path | None, as_json: bool) -> Non
             show_labelled(measured, picture, as_json=as_json)
         else:
             show_tagged(measured, as_json=as_json)
+    elif reads == "speech":
+        from foresay.cli.hearing import show_heard
+
+        show_heard(measured, as_json=as_json)
     elif as_json:
         show_json(measured.as_dict())
     elif reads == "series":
@@ -232,6 +242,12 @@ def score(
     loaded: Any = load_run(run, device, trust)
     if loaded.model.sequence and not loaded.model.causal and not as_json:
         say(PSEUDO)
+    if hasattr(loaded, "recognise"):
+        from foresay.cli.hearing import score_recordings
+
+        refuse_options(loaded, {"tokens": tokens, "label": label, "encoding": encoding})
+        score_recordings(loaded, texts, as_json=as_json)
+        return
     if loaded.model.reads == "series":
         from foresay.cli.forecasting import score_series
 

@@ -1,7 +1,8 @@
 """A batch: named fields with fixed meanings, the same for every model (contract 2).
 
 ids     (B, T)  input symbols
-frames  (B, T, D)  in place of ids the numbers of the step before; targets are (B, T, D) then; NaN is not known
+frames  (B, T, D)  in place of ids numbers; of series those of the step before, and targets are (B, T, D); NaN is not
+                   known; of recordings their frames, and targets (B, U) are what is said, with <pad> on the right
 spelt   (B, T)  whose letters to read: a symbol, or V + a row of `characters`; None = as ids
 characters (U, W)  the letters of words that the vocabulary does not know (strange.py)
 targets (B, T)  what each position should predict
@@ -55,11 +56,13 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        """How many positions are predicted: real ones with a target; of numbers, one that is known."""
+        """How many positions are read: real ones; of series those with a number that is known."""
         if self.targets is not None and self.targets.is_floating_point():
             return int((~self.targets.isnan()).any(-1).sum())
         if self.mask is not None:
             return int(self.mask.sum())
+        if self.frames is not None:
+            return self.frames.shape[0] * self.frames.shape[1]
         field = self.targets if self.targets is not None else self.ids
         return 0 if field is None else field.numel()
 

@@ -10,6 +10,7 @@ from typing import Literal
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.made import MADE, PREFIX, kind_of, names_of
 from foresay.data.source import Source
+from foresay.data.strung import melody_texts
 from foresay.errors import UserError, nearest
 
 
@@ -22,7 +23,8 @@ def python_reference() -> bytes:
 
 
 _BUILTINS = {
-    "python-reference": (python_reference, "the Python language reference that ships with Python, about 0.5 MB")
+    "python-reference": (python_reference, "the Python language reference that ships with Python, about 0.5 MB"),
+    "melody-texts": (melody_texts, "5,000 lines of the grammar of builtin:melodies; tokens: blanks, data.unit: line"),
 }
 
 
@@ -312,6 +314,7 @@ def _files(known: KnownSet) -> list[Path] | None:
 _KEPT = {"pairs": ("pairs", "seq2seq"), "labels": ("labels", "classifier"), "tags": ("words with tags", "tagger")}
 _KEPT |= {"images": ("images", "language-model"), "sounds": ("sounds", "language-model")}
 _KEPT |= {"captions": ("pictures with texts", "seq2seq")}
+_KEPT |= {"speech": ("recordings with texts", "recogniser")}
 _KEPT |= {"music": ("piano rolls", "series"), "series": ("series of numbers", "series")}
 
 

@@ -3,7 +3,7 @@
     ids  t1 t2 t3          labels  the number of its label, or 0 and 1 for each of several
 
 Neither START nor STOP is among the ids. Of a text longer than `longest` the first so many tokens are read, in training
-and after: none is left out.
+and after: none is left out. In place of ids, keywords have the frames of a recording.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from foresay.data.batch import Batch
 from foresay.data.label_shards import LabelShards
-from foresay.data.row_batches import RowBatches, held, padded
-from foresay.data.row_shards import documents, lengths
+from foresay.data.row_batches import RowBatches, held
 from foresay.data.shards import Shards
 from foresay.parts import Count, Size, part
 
@@ -36,17 +34,15 @@ class LabelBatches(RowBatches):
         return labelled(shards)
 
     def sizes(self, shards: LabelShards) -> np.ndarray:
-        return np.minimum(lengths(shards) - 1, self.most)[:, None]  # without its STOP
+        return np.minimum(shards.sizes, self.most)[:, None]
 
     def too_long(self, shards: LabelShards) -> int:
         """How many texts are not read to their end."""
-        return int((lengths(shards) - 1 > self.most).sum())
+        return int((shards.sizes > self.most).sum())
 
     def batch_of(self, shards: LabelShards, rows: np.ndarray, widths: Sequence[int]) -> Batch:
         """Some texts, each cut to a width or padded on the right."""
-        ids, mask = padded([row[:-1][: widths[0]] for row in documents(shards, rows)], widths[0])
-        batch = Batch(ids=ids, mask=mask, labels=torch.from_numpy(shards.labels_of(rows)))
-        return shards.strange.told(batch, [int(shards.ends[row - 1]) if row else 0 for row in rows.tolist()])
+        return shards.batch(rows, widths[0])
 
 
 def labelled(shards: Shards) -> LabelShards:

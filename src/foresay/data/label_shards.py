@@ -16,8 +16,11 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import torch
 
-from foresay.data.row_shards import RowShards, RowWriter, numbers
+from foresay.data.batch import Batch
+from foresay.data.row_batches import padded
+from foresay.data.row_shards import RowShards, RowWriter, documents, lengths, numbers
 from foresay.data.strange import Strange
 from foresay.errors import UserError
 
@@ -82,6 +85,17 @@ class LabelShards(RowShards):
         for place, row in enumerate(rows.tolist()):
             found[place, self.numbers[self.label_ends[row - 1] if row else 0 : self.label_ends[row]]] = 1.0
         return found
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The tokens of each text."""
+        return lengths(self) - 1  # without its STOP
+
+    def batch(self, rows: np.ndarray, width: int) -> Batch:
+        """Some texts with their labels, each cut to a width or padded on the right."""
+        ids, mask = padded([row[:-1][:width] for row in documents(self, rows)], width)
+        batch = Batch(ids=ids, mask=mask, labels=torch.from_numpy(self.labels_of(rows)))
+        return self.strange.told(batch, [int(self.ends[row - 1]) if row else 0 for row in rows.tolist()])
 
     def given(self, where: Sequence[tuple[int, int]], width: int) -> np.ndarray | None:
         """The label of the text that each token is of; where texts have several, nothing is told."""

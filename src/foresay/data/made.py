@@ -26,12 +26,13 @@ from foresay.data.questions import questions
 from foresay.data.seasons import seasons
 from foresay.data.shapes import shapes
 from foresay.data.signatures import signatures
+from foresay.data.strung import melodies
 from foresay.data.sunspots import sunspots
 from foresay.data.tones import tones
 from foresay.errors import UserError, nearest
 
 PREFIX = "builtin:"
-Kind = Literal["pairs", "labels", "tags", "images", "sounds", "series", "music", "captions"]
+Kind = Literal["pairs", "labels", "tags", "images", "sounds", "series", "music", "captions", "speech"]
 Made = dict[str, tuple[Callable[[int], dict[str, Any]], str]]
 
 MADE: dict[Kind, Made] = {
@@ -68,6 +69,9 @@ MADE: dict[Kind, Made] = {
     },
     "sounds": {
         "tones": (tones, "sounds: sines, squares, slides, plucks and noise, 0.25 s at 4,000 Hz; made by the seed"),
+    },
+    "speech": {
+        "melodies": (melodies, "speech: rows of three to six notes with pauses and noise; made by the seed"),
     },
     "captions": {
         "numbers": (

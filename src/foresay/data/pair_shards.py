@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from foresay.data.frame_shards import FRAMES, KeywordShards, SpeechShards
 from foresay.data.label_shards import LabelShards
 from foresay.data.levels import FILE as LEVELS
 from foresay.data.levels import LevelShards
@@ -40,6 +41,8 @@ class PairShards(RowShards):
 
 def opened(folder: Path) -> Shards:
     """Shards of a text, of pairs, of words and their tags, of texts with labels, or of pictures and sounds."""
+    if (folder / FRAMES).is_file():
+        return KeywordShards(folder) if (folder / "labels.bin").is_file() else SpeechShards(folder)
     if (folder.parent / SERIES).is_file():
         return SeriesShards(folder)  # pyright: ignore[reportReturnType]
     if (folder / "tags").is_dir():

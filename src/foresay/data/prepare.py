@@ -25,6 +25,7 @@ from foresay.data.scans import Scans
 from foresay.data.series import Series
 from foresay.data.shards import SHARD, Shards
 from foresay.data.source import BLOCK
+from foresay.data.speech import Keywords, Speech
 from foresay.data.split import split
 from foresay.data.tag_set import FILE as TAGS
 from foresay.data.tag_set import TagSet, open_tags
@@ -54,7 +55,7 @@ class Prepared:
 
 
 def prepare(
-    corpus: Corpus | Pairs | Tags | Labels | LevelRows | Series,
+    corpus: Corpus | Pairs | Tags | Labels | LevelRows | Series | Speech,
     tokens: Tokens,
     seed: int,
     *,
@@ -89,12 +90,16 @@ def prepare(
     return replace(prepared, notes=tuple(_notes(corpus, found, prepared)))
 
 
-def _preparing(corpus: Pairs | Tags | Labels | LevelRows) -> Any:
+def _preparing(corpus: Pairs | Tags | Labels | LevelRows | Speech) -> Any:
     """Who makes shards of such rows; they import this module."""
     if isinstance(corpus, Pairs):
         from foresay.data.pair_prepare import PreparingPairs as Found
     elif isinstance(corpus, Tags):
         from foresay.data.tag_prepare import PreparingTags as Found
+    elif isinstance(corpus, Keywords):
+        from foresay.data.speech_prepare import PreparingKeywords as Found
+    elif isinstance(corpus, Speech):
+        from foresay.data.speech_prepare import PreparingSpeech as Found
     elif isinstance(corpus, LevelRows):
         from foresay.data.level_prepare import PreparingLevels as Found
     else:

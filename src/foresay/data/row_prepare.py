@@ -77,6 +77,10 @@ class Preparing:
         """The texts of a row that tokens are made of."""
         raise AssertionError
 
+    def size_of(self, row: Any) -> int:
+        """What a row takes in memory, in characters."""
+        return sum(map(len, self.texts(row)))
+
     def add(self, folder: Path, writer: Any, name: str, block: Sequence[Any]) -> None:
         """Writes some rows of the file `name`."""
         raise AssertionError
@@ -152,7 +156,7 @@ class Preparing:
         digest, size, count, kept = hashlib.sha256(), 0, 0, Kept(text.name)
         for row in text:
             digest.update(self.told(part, row))
-            size, count = size + sum(map(len, self.texts(row))), count + 1
+            size, count = size + self.size_of(row), count + 1
             if size + ROW * count <= self.room:
                 kept.append(row)
             else:

@@ -5,6 +5,7 @@ means, deviations, least, most, whole, unknown    of each in train: whole says t
             the share that is not known
 music       of piano rolls: the key that is the first column, and the seconds of a step
 grid        of films: the rows and columns of a frame, whose pixels are the columns, row by row
+rate        of sounds as frames (mel.py): how many samples a second they were made of; 0 of others
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class SeriesForm:
     unknown: tuple[float, ...] = ()
     music: Music | None = None
     grid: tuple[int, int] | None = None
+    rate: int = 0
 
     @property
     def width(self) -> int:
@@ -49,6 +51,8 @@ class SeriesForm:
 
     def told(self) -> str:
         """In an error or a note."""
+        if self.rate:
+            return f"sounds of {self.rate:,} Hz"
         shown = ", ".join(self.columns[:5]) + (", ..." if self.width > 5 else "")
         return f"{self.width} columns ({shown})" if self.width > 1 else f"one column ({shown})"
 
@@ -61,10 +65,11 @@ class SeriesForm:
         path = folder / FILE
         try:
             found = json.loads(path.read_text("utf-8"))
-            music, grid = found.pop("music"), found.pop("grid", None)
+            music, grid, rate = found.pop("music"), found.pop("grid", None), found.pop("rate", 0)
             columns: dict[str, Any] = {name: tuple(each) for name, each in found.items()}
             form = cls(**columns)
             form = replace(form, music=music and Music(**music), grid=grid and (int(grid[0]), int(grid[1])))
+            form = replace(form, rate=int(rate))
             whole = bool(form.width) and {len(each) for each in columns.values()} == {form.width}
             numbers = [*form.means, *form.deviations, *form.least, *form.most, *form.unknown]
             whole = whole and all(isinstance(number, int | float) for number in numbers)
@@ -117,4 +122,5 @@ class Summing:
             "whole": self.whole,
             "unknown": 1 - self.count / max(self.all, 1),
         }
-        return SeriesForm(columns, music=music, **{key: tuple(each.tolist()) for key, each in figures.items()})
+        told: dict[str, Any] = {key: tuple(each.tolist()) for key, each in figures.items()}
+        return SeriesForm(columns, music=music, **told)

@@ -67,7 +67,8 @@ class SoundText:
 
     def _recordings(self) -> Iterator[Any]:
         if self.made is not None:
-            for number, (samples, label) in spread(list(enumerate(self.made, 1)), self.most):
+            numbered = enumerate(self.made, 1)  # what is made is made one by one
+            for number, (samples, label) in numbered if self.most is None else spread(list(numbered), self.most):
                 yield Made(f"{self.name} number {number}", (label,), self.given, samples)
             return
         assert self.path is not None

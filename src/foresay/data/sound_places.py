@@ -1,7 +1,7 @@
 """The recordings of a place, one by one, with their labels: of a file, a folder, or an archive.
 
 digits/7/a.wav              a folder for each label; recordings that lie in the folder itself have none
-digits/labels.csv           or a table beside them: file,label
+digits/labels.csv           or a table beside them: file,label or file,text; a text may be empty
 digits.zip  .tar  .tar.xz   the same packed; a folder that all of it lies in does not count
 7_jackson_32.wav            with data.label=2 the second part of each name, `jackson`
 """
@@ -132,10 +132,12 @@ def _of_table(path: Path, content: bytes, sounds: list[str], above: str) -> dict
         rows = list(csv.reader(content.decode("utf-8-sig").splitlines()))
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8; save it as such") from None
-    if not rows or rows[0] != ["file", "label"] or any(len(row) != 2 or not row[1].strip() for row in rows[1:]):
-        line = next((n for n, row in enumerate(rows[1:], 2) if len(row) != 2 or not row[1].strip()), 1)
+    texts = rows[:1] == [["file", "text"]]  # which may be empty, of silence
+    wrong = [n for n, row in enumerate(rows[1:], 2) if len(row) != 2 or not (texts or row[1].strip())]
+    if wrong or not (texts or rows[:1] == [["file", "label"]]):
         raise UserError(
-            f"{path}: line {line} is not as needed; allowed: a line file,label and then NAME,LABEL for each"
+            f"{path}: line {wrong[0] if wrong else 1} is not as needed; allowed: a line file,label and then NAME,LABEL "
+            "for each; or file,text"
         )
     given = {name: label.strip() for name, label in rows[1:]}
     missing = next((name for name in sounds if name.removeprefix(above) not in given), None)

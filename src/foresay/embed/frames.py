@@ -53,6 +53,13 @@ class Frames(Embedding):
         return (values.to(self.means.dtype) - self.means) / self.deviations
 
 
+def tell_form(model: nn.Module, form: SeriesForm) -> None:
+    """Tells a model's embeddings of numbers what these are like, before it is built."""
+    for module in model.modules():
+        if isinstance(module, Frames):
+            module.form = form
+
+
 def scale_of(form: SeriesForm) -> tuple[Tensor, Tensor]:
     """The mean and the deviation (D,) of each column; 0 and 1 where it has 0 and 1 alone."""
     means, deviations = torch.tensor(form.means), torch.tensor(form.deviations)

@@ -18,7 +18,7 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.output.rows import full
 
-PER_ROW = ("ids", "targets", "mask", "starts", "spelt", "labels", "source", "source_mask")
+PER_ROW = ("ids", "frames", "targets", "mask", "starts", "spelt", "labels", "source", "source_mask")
 
 
 def twice(batch: Batch) -> Batch:

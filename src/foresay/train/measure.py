@@ -7,12 +7,14 @@ from typing import Any
 
 from foresay.counts.frequency import count_tokens
 from foresay.data.batches import Batches
+from foresay.data.frame_shards import SpeechShards
 from foresay.data.pair_prepare import LEAST
 from foresay.data.pair_shards import PairShards
 from foresay.data.shards import Shards
 from foresay.data.tag_shards import TagShards
 from foresay.embed.elmo import elmos
 from foresay.models.labelling import Labelling
+from foresay.models.recogniser import Recogniser
 from foresay.models.series import Series
 from foresay.models.tagging import Tagging
 from foresay.models.task import Task
@@ -20,17 +22,20 @@ from foresay.text.tokens import STOP, UNK
 from foresay.train.classified import Classified, classify
 from foresay.train.evaluate import Measured, evaluate
 from foresay.train.foreseen import SeriesFigures, measure_series
+from foresay.train.heard import SpeechFigures, measure_speech
 from foresay.train.tagged import TagFigures, measure_tags
 
 
 def measure_on(
     model: Task, batches: Batches, shards: Shards, *, limit: int | None = None
-) -> Measured | TagFigures | Classified | SeriesFigures:
+) -> Measured | TagFigures | Classified | SeriesFigures | SpeechFigures:
     """What there is to say of a model on held-out data of its kind."""
     if isinstance(model, Tagging):
         return measure_tags(model, batches, shards, limit=limit)
     if isinstance(model, Series):
         return measure_series(model, batches, shards, limit=limit)
+    if isinstance(model, Recogniser):
+        return measure_speech(model, batches, shards, limit=limit)
     if isinstance(model, Labelling):
         return classify(model, batches, shards, limit=limit)
     return evaluate(model, batches, shards, limit=limit)
@@ -52,7 +57,9 @@ def swapped(model: Any, shards: Shards | None, name: str) -> Iterator[str]:
 
 
 def check_positions(model: Any, shards: Shards | None, name: str) -> None:
-    """Refuses a row of held-out data that is longer than a model has positions for; it is built."""
+    """Refuses a row that is longer than a model has positions for, or shorter than its text needs; it is built."""
+    if isinstance(shards, SpeechShards):
+        model.check_fits(shards, name)
     if isinstance(shards, PairShards | TagShards) and hasattr(model, "encoder"):
         shards.check_lengths(name, model.encoder.longest, "encoder.positions=learnt")
     if isinstance(shards, TagShards):

@@ -77,8 +77,8 @@ def error_rate(written: Sequence[str], references: Sequence[str]) -> float:
     return sum(distance(one, other) for one, other in both) / words
 
 
-def distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """The fewest words to insert, delete or exchange (Levenshtein)."""
+def distance(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """The fewest words, or symbols, to insert, delete or exchange (Levenshtein)."""
     row = list(range(len(other) + 1))
     for i, word in enumerate(one, 1):
         before, row[0] = row[0], i

@@ -20,6 +20,7 @@ from foresay.train.board import Board
 from foresay.train.classified import Classified
 from foresay.train.evaluate import Measured
 from foresay.train.foreseen import SeriesFigures
+from foresay.train.heard import SpeechFigures
 from foresay.train.tagged import TagFigures
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -38,7 +39,9 @@ class Watch:
 
     def step(self, step: int, steps: int, loss: float, tokens_per_second: float) -> None: ...
 
-    def evaluated(self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures) -> None: ...
+    def evaluated(
+        self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures | SpeechFigures
+    ) -> None: ...
 
     def close(self) -> None: ...
 
@@ -73,7 +76,9 @@ class PlainWatch(Watch):
         if self._due():
             self.note(f"step {step} of {steps}: loss {loss:.4f}, {tokens_per_second:,.0f} tokens/s")
 
-    def evaluated(self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures) -> None:
+    def evaluated(
+        self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures | SpeechFigures
+    ) -> None:
         if not self.brief:
             self.note(f"step {step}: {measured.spelt()}")
 
@@ -129,7 +134,9 @@ class BarWatch(Watch):
         figures = f"loss {loss:.3f} · {tokens_per_second:,.0f} tokens/s{self.valid}"
         self.bar.update(self.task, completed=step, figures=figures)
 
-    def evaluated(self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures) -> None:
+    def evaluated(
+        self, step: int, measured: Measured | TagFigures | Classified | SeriesFigures | SpeechFigures
+    ) -> None:
         self.valid = f" · {measured.spelt()}"
         if not self.brief:
             self.note(f"step {step}: {measured.spelt()}")

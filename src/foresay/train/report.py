@@ -17,6 +17,7 @@ from foresay.train.fonts import fit_fonts
 from foresay.train.media_card import measured_media, noun_of, use_of_media
 from foresay.train.progress import Metrics, without_nan
 from foresay.train.series_card import measured_series, use_of_series
+from foresay.train.speech_card import measured_speech, use_of_speech
 from foresay.yaml12 import dump
 
 WAYS = ("forwards", "backwards")  # of a model that reads both, each by itself
@@ -49,6 +50,8 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     use = _use_of_tags(folder, trust) if recipe.task.reads == "tags" else use
     use = _use_of_labels(folder, trust) if recipe.task.reads == "labels" else use
     use = use_of_series(folder, trust, recipe) if recipe.task.reads == "series" else use
+    speech = recipe.data.part_name in ("speech", "keywords")
+    use = use_of_speech(folder, trust, recipe) if speech else use
     media = recipe.data.part_name in ("images", "sounds")
     use = use_of_media(folder, trust, recipe) if media and recipe.task.part_name != "word-vectors" else use
     drawn = f"\n![{recipe.data.part_name} that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
@@ -83,6 +86,8 @@ def _measured(recipe: Recipe, results: dict[str, Any]) -> str:
     valid = results["valid"]
     if valid and "accuracy" in valid:
         return _accuracy(valid) if recipe.task.reads == "labels" else _tagged(valid)
+    if valid and "error_rate" in valid:
+        return measured_speech(valid)
     if valid and "nats_per_step" in valid:
         return measured_series(valid)
     if valid and (noun := noun_of(valid)):
@@ -238,6 +243,7 @@ def write_curve(folder: Path) -> None:
     if measured:
         curves["kept"] = [min(measured, key=lambda point: point[1])]
     of = "text" if any("valid_texts" in line for line in lines) else "token"
+    of = "symbol" if any("valid_error_rate" in line for line in lines) else of
     of = "step" if any("valid_nats_per_step" in line for line in lines) else of
     of = next((unit for unit in ("dimension", "sample") if any(f"valid_bits_per_{unit}" in line for line in lines)), of)
     draw_curves(folder / "curve.png", curves, f"loss, nats per {of}", title=folder.name)
