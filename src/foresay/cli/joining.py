@@ -9,6 +9,7 @@ import typer
 
 from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
 from foresay.errors import UserError
+from foresay.hub import is_name, last_part
 
 if TYPE_CHECKING:
     from foresay.run import Run
@@ -100,7 +101,7 @@ def export(
     """A run as a file of other tools."""
     if to not in ENDINGS:
         raise UserError(f"--to {to}; allowed: {', '.join(ENDINGS)}")
-    beside = run if run.name not in ("", "..") else run.resolve()
+    beside = Path(last_part(run)) if is_name(run) else run if run.name not in ("", "..") else run.resolve()
     path = out if out is not None else Path(f"{beside}{ENDINGS[to]}")
     if to not in FOLDERS and path.is_dir():
         raise UserError(f"{path} is a folder; {to} is one file: give --out {path / f'{beside.name}{ENDINGS[to]}'}")

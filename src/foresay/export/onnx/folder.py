@@ -33,8 +33,9 @@ FORMAT = 1
 FILES = ("model.onnx", *TOKENS, "model.json")  # the last one comes last
 
 
-def write(run: Run, folder: Path) -> dict[str, Any]:
+def write(run: Run, folder: str | Path) -> dict[str, Any]:
     """Writes the folder whole or not at all; gives what model.json says."""
+    folder = Path(folder)
     if isinstance(run.recipe.data, LevelRows) or getattr(run.recipe.data, "source_tokens", None) is not None:
         raise UserError(f"{run.folder} reads no texts; onnx holds runs that do: give another run")
     if folder.exists() and not folder.is_dir():
