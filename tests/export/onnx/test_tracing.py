@@ -19,7 +19,10 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 HEADS = {"kind": "transformer", "size": 8, "layers": 1, "heads": 2}
 TEXTS = {
-    "recurrent": {"encoder": {"kind": "recurrent", "cell": "gru", "size": 7}, "condition": 3},
+    "recurrent": {
+        "encoder": {"kind": "recurrent", "cell": {"kind": "normed", "cell": "gru"}, "size": 7},
+        "condition": 3,
+    },
     "transformer": {"encoder": HEADS | {"positions": "rotary", "attention": {"groups": 1}}},
     "window of attention": {"encoder": HEADS | {"positions": "learnt", "attention": {"window": 4}}},
     "dilated": {"encoder": {"kind": "dilated", "size": 7, "dilations": [1, 2]}, "output": "hierarchical"},

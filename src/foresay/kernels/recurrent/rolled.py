@@ -23,7 +23,8 @@ from foresay.kernels.recurrent.plain import Inputs, reaching_back, step
 
 def run_rolled(maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The wanted keys for every step (new states at padding as they were), and the states after the last one."""
-    states, known = [*maths.states], {**inputs.products, **inputs.vectors}
+    states = [*maths.states]
+    known = {**inputs.products, **{key: one.clone() for key, one in inputs.vectors.items()}}  # pieces of one: refused
     mask = [] if inputs.mask is None else [inputs.mask]
     rows = {"fed": inputs.fed, **inputs.steps, **dict.fromkeys(["mask"][: len(mask)], *mask)}
 
