@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import dilated, elmo, figure, lstm_lm, memory, prepare, serve, step_gpu, tagger
+from bench import dilated, elmo, figure, lstm_lm, memory, onnx, prepare, serve, step_gpu, tagger
 from foresay.loading import load
 from foresay.models.tagger import Tagger
 from foresay.serve.engine import Engine
@@ -31,6 +31,15 @@ def test_both_sides_of_the_dilated_bench_do_the_same(tmp_path: Path, monkeypatch
         assert ours() == pytest.approx(peer(), rel=1e-4)
     found = dilated.writing(1, 2, 12)
     assert found["same"] == 1.0 and found["sees"] == 8
+
+
+def test_both_sides_of_the_onnx_bench_do_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    found = onnx.sides(onnx.made({"kind": "recurrent", "cell": "mingru"}, 16), tmp_path, 5)
+    assert found.keys() == {"step", "score"}
+    for ours, peer in found.values():
+        assert ours() == pytest.approx(peer(), abs=1e-4)
+    assert found["step"][0]() == pytest.approx(found["score"][0]()[:, -1], abs=1e-4)
 
 
 def test_both_sides_of_the_step_bench_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ ORDER = [
     "errors",
     "waiting",
     "extras",
+    "hub",
     "own",
     "parts",
     "yaml12",

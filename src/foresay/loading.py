@@ -33,6 +33,7 @@ from foresay.errors import UserError
 from foresay.extras import MissingLibrary
 from foresay.forecast import SeriesRun
 from foresay.hear import KeywordRun, SpeechRun
+from foresay.hub import local
 from foresay.media import MediaLabelRun, MediaRun
 from foresay.models.bilm import BiLM
 from foresay.models.labelling import Labelling
@@ -141,13 +142,15 @@ class LabelRun(Classifying, Run):  # pyright: ignore[reportIncompatibleMethodOve
 def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
     """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
 
+    OWNER/NAME, with nothing of that name here, is a run on Hugging Face's hub (hub.py).
+
     An ARPA file, packed or not, is used as a run of n-grams.
 
     A run that brings code along (`code/`) is loaded with `trust=True`: its code is run.
     """
     if not isinstance(path, str | Path):
         raise UserError(f"path={path!r}; allowed: a run's folder, as foresay train writes it")
-    folder = Path(path)
+    folder = local(path)
     if is_arpa(folder):
         return of_arpa(folder)
     if folder.is_file():

@@ -79,7 +79,8 @@ def test_an_arpa_file_scores_as_the_run(call: Commands, folder: Path, tmp_path: 
 
 
 def test_what_cannot_be_exported(call: Commands, folder: Path, tmp_path: Path) -> None:
-    assert call.refused("export", folder / "3", "--to", "onnx").startswith("--to onnx; allowed: arpa, word2vec, word2v")
+    assert call.refused("export", folder / "3", "--to", "onyx").startswith("--to onyx; allowed: arpa, word2vec, word2v")
+    assert "is a ngram; onnx holds a language-model" in call.refused("export", folder / "3", "--to", "onnx")
     assert "is a ngram; allowed: a run of task word-vectors" in call.refused("export", folder / "3", "--to", "glove")
     assert "is a language-model; an ARPA file holds n-grams" in call.refused(
         "export", folder / "lstm", "--to", "arpa", "--out", tmp_path / "model.arpa"

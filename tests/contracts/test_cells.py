@@ -17,6 +17,7 @@ from foresay.encode.cells.cell import Cell
 from foresay.encode.cells.scanned import Scanned
 from foresay.kernels.recurrent import engine
 from foresay.kernels.recurrent.library import Library
+from foresay.kernels.switch import as_file
 from tests.contracts.settings import B, D, T, described, label
 
 every = pytest.mark.parametrize("recipe", described("cell"), ids=label)
@@ -100,6 +101,24 @@ def test_fast_path_equals_plain_loop(recipe, training, ways, monkeypatch):
         assert ways.total() > sum(ran.values())
     assert all((grad != 0).any() for grad in plain[2])
     assert any((grad != 0).any() for grad in plain[3])
+
+
+@every
+@torch.no_grad()
+def test_rolled_up_equals_plain_loop(recipe, monkeypatch):
+    """As a graph in a file runs it, the mask too: no state moves at padding."""
+    monkeypatch.setenv("FORESAY_PLAIN", "1")
+    cell = build(recipe).eval()
+    x, mask = (
+        torch.randn(B, T, D, dtype=torch.float64),
+        torch.arange(T) < torch.tensor([T - 2, *[T] * (B - 1)])[:, None],
+    )
+    memory = {name: torch.rand_like(zero) for name, zero in cell.begin(x).items()}
+    for kept in (None, mask):
+        plain = cell.run(x, memory, kept)
+        with as_file():
+            rolled = cell.run(x, memory, kept)
+        torch.testing.assert_close(rolled, plain, rtol=1e-10, atol=1e-10)
 
 
 @every

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foresay.kernels.switch import as_graph, in_graph, plain
+from foresay.kernels.switch import as_file, as_graph, in_file, in_graph, plain
 
 
 @pytest.mark.parametrize(("value", "expected"), [("", False), ("0", False), ("1", True), ("yes", True), ("00", True)])
@@ -27,3 +27,10 @@ def test_a_graph_ends_with_its_block():
         assert in_graph()
         raise KeyError
     assert not in_graph()
+
+
+def test_a_file_takes_the_plain_twins_and_ends_with_its_block(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("FORESAY_PLAIN", raising=False)
+    with as_file():
+        assert in_file() and plain()
+    assert not in_file() and not plain()

@@ -57,6 +57,16 @@ def test_the_recipe_in_the_card_is_the_whole_recipe(tiny: dict, tmp_path: Path) 
     assert shown == recipes.complete(recipes.read(tiny)).as_dict()
 
 
+def test_the_card_opens_with_what_the_hub_reads(tiny: dict, tmp_path: Path) -> None:
+    _, about, _ = card(tmp_path, tiny, RESULTS).split("---\n", 2)
+    assert yaml.safe_load(about) == {
+        "library_name": "foresay",
+        "tags": ["foresay", "language-model", "recurrent"],
+        "pipeline_tag": "text-generation",
+        "metrics": ["perplexity"],
+    }
+
+
 def test_without_validation_the_card_says_so(tiny: dict, tmp_path: Path) -> None:
     counted = {name: value for name, value in RESULTS.items() if name != "steps"} | {"valid": None}
     text = card(tmp_path, tiny, counted)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
 from foresay.errors import UserError
+from foresay.hub import is_name, last_part
+
+if TYPE_CHECKING:
+    from foresay.run import Run
 
 ENDINGS = {  # what a run can be written as
     "arpa": ".arpa",
@@ -18,8 +22,10 @@ ENDINGS = {  # what a run can be written as
     "projector": "-projector",
     "safetensors": ".safetensors",
     "gpt2": "-gpt2",
+    "llama": "-llama",
+    "onnx": "-onnx",
 }
-FOLDERS = ("projector", "gpt2")
+FOLDERS = ("projector", "gpt2", "llama", "onnx")
 
 
 @app.command()
@@ -79,7 +85,8 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help="arpa (n-grams); gpt2 (Transformers); word2vec, word2vec-binary, glove, projector, safetensors (words)"
+            help="onnx (writers of text, taggers, classifiers); gpt2, llama (Transformers); arpa (n-grams); word2vec, "
+            "word2vec-binary, glove, projector, safetensors (words)"
         ),
     ],
     out: Annotated[
@@ -94,23 +101,31 @@ def export(
     """A run as a file of other tools."""
     if to not in ENDINGS:
         raise UserError(f"--to {to}; allowed: {', '.join(ENDINGS)}")
-    beside = run if run.name not in ("", "..") else run.resolve()
+    beside = Path(last_part(run)) if is_name(run) else run if run.name not in ("", "..") else run.resolve()
     path = out if out is not None else Path(f"{beside}{ENDINGS[to]}")
     if to not in FOLDERS and path.is_dir():
         raise UserError(f"{path} is a folder; {to} is one file: give --out {path / f'{beside.name}{ENDINGS[to]}'}")
     check_free(path, force, anywhere=out is None or to == "projector")
-    if to in ("arpa", "gpt2") and which is not None:
+    models = ("arpa", "gpt2", "llama", "onnx")
+    if to in models and which is not None:
         raise UserError(f"--which {which} with --to {to}; it is for word vectors: leave it out")
-    if to == "arpa":
-        from foresay.export import arpa
-
-        arpa.write(load_run(run, "cpu", trust), path)
-    elif to == "gpt2":
-        from foresay.export import gpt2
-
-        gpt2.write(load_run(run, "cpu", trust), path)
+    if to in models:
+        found = write_model(load_run(run, "cpu", trust), to, path)
     else:
         from foresay.vectors.word_vectors import WordVectors
 
-        WordVectors.load(run, which=cast("Any", which or "input")).save(path, to)
+        found = WordVectors.load(run, which=cast("Any", which or "input")).save(path, to)
     say(f"{path} is written")
+    if to == "onnx":
+        check = cast("dict[str, Any]", found)["check"]
+        say(f"as the run: no number differs by more than {check['difference']:.1e} (allowed: {check['tolerance']:g})")
+        for note in cast("dict[str, Any]", found)["notes"]:
+            say(f"note: {note}")
+
+
+def write_model(run: Run, to: str, path: Path) -> Any:
+    """What the form's own writer gives."""
+    from importlib import import_module
+
+    home = "foresay.export.onnx.folder" if to == "onnx" else f"foresay.export.{to}"
+    return import_module(home).write(run, path)

@@ -31,7 +31,7 @@ from foresay.embed.embedding import Embedding
 from foresay.embed.highway import Highway
 from foresay.errors import UserError
 from foresay.kernels import windows
-from foresay.kernels.switch import in_graph, plain
+from foresay.kernels.switch import in_file, in_graph, plain
 from foresay.kernels.thin import linear
 from foresay.parts import Count, Share, Size, part
 from foresay.text.word_bytes import ALPHABET, ENDS, numbered, numbered_symbols
@@ -108,7 +108,7 @@ class Characters(Embedding):
     def _of_words(self, ids: Tensor, strange: Tensor | None) -> Tensor:
         """Of words by number: symbols, and from V on the rows (U, W) of `strange`."""
         trains = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        if in_graph():  # nothing may depend on what the ids are, nor wait for it
+        if in_graph() or in_file():  # nothing may depend on what the ids are, nor wait for it
             return self._read(self._spelt(ids.flatten(), strange), trim=False).unflatten(0, ids.shape)
         if trains or (self.training and not self.frozen):
             words, places = ids.unique(return_inverse=True)

@@ -23,7 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from foresay.encode.encoder import State, advance
+from foresay.encode.encoder import State, advance, map_state
+from foresay.kernels.switch import in_file
 
 EMPTY = -1
 
@@ -32,7 +33,7 @@ def begin(
     like: Tensor, layers: int, key: tuple[int, int], value: tuple[int, int], capacity: int | None = None
 ) -> State:
     """Before the first step; `like` has a row for each, keys are (groups, width) of a step."""
-    rows, slots = len(like), capacity or 0
+    rows, slots = like.shape[0], capacity or 0
     zero = torch.zeros(rows, dtype=torch.long, device=like.device)
     state: State = {"position": zero, "begun": zero.clone(), "at": zero.new_full((rows, slots), EMPTY)}
     if capacity:
@@ -41,6 +42,12 @@ def begin(
     for layer in range(layers):
         state[str(layer)] = {"k": like.new_zeros(rows, slots, *key), "v": like.new_zeros(rows, slots, *value)}
     return state
+
+
+def empty(state: State, keep: int) -> State:
+    """The state before the first step, with slots that are seen by nobody: its shape is that of all that follow."""
+    wide = map_state(state, lambda one: one if one.ndim == 1 else one.new_zeros(one.shape[0], keep, *one.shape[2:]))
+    return wide | {"at": torch.full_like(wide["at"], EMPTY)}
 
 
 def places(steps: int, mask: Tensor | None, state: State, starts: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -73,7 +80,7 @@ def taken(state: State, position: Tensor, begun: Tensor, mask: Tensor | None) ->
     state, low = with_room(state, position.shape[1]), used(state)
     high = low + position.shape[1]
     state["at"][:, low:high] = position if mask is None else position.where(mask, EMPTY)
-    state["rows"][:, low:high] = torch.arange(len(position), device=position.device)[:, None]
+    state["rows"][:, low:high] = torch.arange(position.shape[0], device=position.device)[:, None]
     changed = {"position": advance(state["position"], high - low, mask), "used": state["used"] + (high - low)}
     return state | changed | ({"begun": begun[:, -1]} if high > low else {}), low, high
 
@@ -156,6 +163,8 @@ def _room(taken: Tensor, slots: int) -> Tensor:
 
 def last(state: State, keep: int) -> State:
     """Each row's last `keep` slots: all that a later step can see."""
+    if in_file():  # no row has padding, and `empty` has made as many slots at the beginning
+        return map_state(state, lambda one: one if one.ndim == 1 else one[:, one.shape[1] - keep :])
     if state["at"].shape[1] <= keep:
         return state
     at, slots = state["at"].topk(keep, 1)

@@ -112,7 +112,7 @@ class Dilated(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition, rows=len(x))
+        self.admit(state, condition, rows=x.shape[0])
         outputs, state = self._run(x, mask, state, starts, condition)
         return outputs[-1], state
 
@@ -125,7 +125,7 @@ class Dilated(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> list[Tensor]:
-        self.admit(state, condition, rows=len(x))
+        self.admit(state, condition, rows=x.shape[0])
         return self._run(x, mask, state, starts, condition)[0]
 
     def by_layer(self) -> list[list[nn.Parameter]]:
@@ -135,7 +135,7 @@ class Dilated(Encoder):
         self, x: Tensor, mask: Tensor | None, state: State | None, starts: Tensor | None, condition: Tensor | None
     ) -> tuple[list[Tensor], State]:
         """Every block's output, the last one y, and the state after."""
-        position = x.new_zeros(len(x), dtype=torch.long) if state is None else state["position"]
+        position = x.new_zeros(x.shape[0], dtype=torch.long) if state is None else state["position"]
         after: State = {"position": advance(position, x.shape[1], mask)}
         if state is not None and RINGS in state:
             if x.shape[1] == 1 and starts is None:

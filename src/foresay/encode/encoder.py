@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from foresay.errors import UserError
+from foresay.kernels.switch import in_file
 from foresay.parts import Part
 
 State = dict[str, Any]  # nested dicts of tensors, batch first
@@ -88,6 +89,8 @@ class Encoder(Part, nn.Module):
 
     def admit(self, state: State | None, condition: Tensor | None = None, *, rows: int | None = None) -> None:
         """Refuses what cannot be used: a condition; a state that does not fit `rows`, or any, if it sees the future."""
+        if in_file():  # lengths are not known
+            return
         name = getattr(self, "part_name", type(self).__name__)
         if state is not None and not self.causal:
             raise UserError(f"encoder {name} sees both sides and cannot go on from a state: pass whole sequences")

@@ -38,7 +38,7 @@ class Pool(Part, nn.Module):
         if mask is None:
             mask = y.new_ones(y.shape[:2], dtype=torch.bool)
         if y.shape[1] == 0:
-            return y.new_zeros(len(y), self.width)
+            return y.new_zeros(y.shape[0], self.width)
         return self.pool(y, mask).masked_fill(~mask.any(1, keepdim=True), 0)
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class Last(Pool):
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
         last = (mask.sum(1) - 1).clamp(min=0)
-        return y[torch.arange(len(y), device=y.device), last]
+        return y[torch.arange(y.shape[0], device=y.device), last]
 
 
 @part("pool", "mean")
@@ -99,7 +99,7 @@ class Ends(Pool):
 
     def pool(self, y: Tensor, mask: Tensor) -> Tensor:
         half, last = self.width // 2, (mask.sum(1) - 1).clamp(min=0)
-        forwards = y[torch.arange(len(y), device=y.device), last, :half]
+        forwards = y[torch.arange(y.shape[0], device=y.device), last, :half]
         return torch.cat([forwards, y[:, 0, half:]], 1)
 
 

@@ -99,7 +99,7 @@ class Recurrent(Encoder):
         return self._begin(next(self.parameters()).detach().new_empty(1, 0), None)
 
     def _begin(self, like: Tensor, condition: Tensor | None) -> State:
-        state: State = {"position": torch.zeros(len(like), dtype=torch.long, device=like.device)}
+        state: State = {"position": torch.zeros(like.shape[0], dtype=torch.long, device=like.device)}
         for layer in range(len(self.forwards)):
             memory = self._first(layer, like, condition)
             back = self._first(layer, like, condition, back=True) if self.bidirectional else None
@@ -159,7 +159,7 @@ class Recurrent(Encoder):
         read: Read = read_output,
     ) -> tuple[list[Tensor], State, Found]:
         """Every layer's output, the state after, and what is read of every cell."""
-        self.admit(state, condition, rows=len(x), starts=starts)
+        self.admit(state, condition, rows=x.shape[0], starts=starts)
         if starts is not None and mask is not None:
             starts = starts & mask
         rows = Rows(mask, starts, find_cuts(x.shape[1], starts))

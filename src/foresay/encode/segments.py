@@ -91,7 +91,7 @@ def flip(x: Tensor, mask: Tensor | None) -> Tensor:
         return x.flip(1)
     steps = torch.arange(x.shape[1], device=x.device)
     back = mask.sum(1, keepdim=True) - 1 - steps
-    order = torch.where(mask, back, steps) + len(steps) * torch.arange(len(x), device=x.device)[:, None]
+    order = torch.where(mask, back, steps) + x.shape[1] * torch.arange(x.shape[0], device=x.device)[:, None]
     return _Reordered.apply(x, order.flatten())  # pyright: ignore[reportReturnType]
 
 

@@ -74,16 +74,16 @@ class Shrunk(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition, rows=len(x))
+        self.admit(state, condition, rows=x.shape[0])
         blocks = self._blocks(x, mask, starts)
         y, inner = self.inner(self._pooled(x, mask, blocks), blocks.mask, starts=blocks.starts)
-        position = advance(torch.zeros(len(x), dtype=torch.long, device=x.device), x.shape[1], mask)
+        position = advance(torch.zeros(x.shape[0], dtype=torch.long, device=x.device), x.shape[1], mask)
         return self._repeated(y, mask, blocks), {"position": position, "inner": inner}
 
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         blocks = self._blocks(x, mask, starts)
         found = self.inner.layers(self._pooled(x, mask, blocks), blocks.mask, starts=blocks.starts)
         return [self._repeated(y, mask, blocks) for y in found]

@@ -50,8 +50,8 @@ class Stack(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition, rows=len(x))
-        before = state["position"] if state else torch.zeros(len(x), dtype=torch.long, device=x.device)
+        self.admit(state, condition, rows=x.shape[0])
+        before = state["position"] if state else torch.zeros(x.shape[0], dtype=torch.long, device=x.device)
         after: State = {"position": advance(before, x.shape[1], mask)}
         for i, layer in enumerate(self.parts):
             x, after[str(i)] = layer(x, mask, state[str(i)] if state else None, starts=starts)
@@ -60,7 +60,7 @@ class Stack(Encoder):
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         outputs = []
         for i, layer in enumerate(self.parts):
             outputs += layer.layers(x, mask, state[str(i)] if state else None, starts=starts)
@@ -73,7 +73,7 @@ class Stack(Encoder):
     def trace(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> dict[str, Tensor]:
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         found: dict[str, Tensor] = {}
         for i, layer in enumerate(self.parts):
             inner = state[str(i)] if state else None

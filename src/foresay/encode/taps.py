@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from foresay.kernels.switch import in_file
 from foresay.kernels.thin import product
 
 
@@ -50,6 +51,8 @@ class Taps(nn.Module):
         if past is None or offset >= 0:
             return moved(x, offset)
         steps = x.shape[1]
+        if in_file():
+            return torch.cat([past, x], 1).narrow(1, self.span + offset, steps)
         before = past[:, self.span + offset : self.span + offset + steps]
         return before if before.shape[1] == steps else torch.cat([before, x[:, : steps + offset]], 1)
 
@@ -57,11 +60,13 @@ class Taps(nn.Module):
         """The inputs that the steps after this pass see: up to each row's last real one, 0 of earlier documents."""
         steps, span = x.shape[1], self.span
         if mask is None and document is None:
+            if in_file() and past is not None:
+                return torch.cat([past, x], 1)[:, steps:]
             if steps >= span:
                 return x[:, steps - span :]
             return F.pad(x, (0, 0, span - steps, 0)) if past is None else torch.cat([past[:, steps:], x], 1)
         joined = F.pad(x, (0, 0, span, 0)) if past is None else torch.cat([past, x], 1)
-        ends = torch.full((len(x), 1), steps, device=x.device) if mask is None else mask.sum(1, keepdim=True)
+        ends = torch.full((x.shape[0], 1), steps, device=x.device) if mask is None else mask.sum(1, keepdim=True)
         index = ends + torch.arange(span, device=x.device)
         last = joined.gather(1, index[..., None].expand(-1, -1, x.shape[2]))
         if document is None:
@@ -79,6 +84,9 @@ def moved(x: Tensor, offset: int, fill: int = 0) -> Tensor:
     steps = x.shape[1]
     if offset == 0 or steps == 0:
         return x
+    if in_file():
+        wide = F.pad(x, [0, 0] * (x.ndim - 2) + [max(-offset, 0), max(offset, 0)], value=fill)
+        return wide.narrow(1, max(offset, 0), steps)
     gap = [min(abs(offset), steps), 0] if offset < 0 else [0, min(offset, steps)]
     kept = x[:, : max(steps + offset, 0)] if offset < 0 else x[:, min(offset, steps) :]
     return F.pad(kept, [0, 0] * (x.ndim - 2) + gap, value=fill)

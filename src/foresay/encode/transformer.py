@@ -28,6 +28,7 @@ from foresay.kernels import blocks
 from foresay.kernels.attend import Slots, attend
 from foresay.kernels.dropout import dropout
 from foresay.kernels.product import half_on_gpu
+from foresay.kernels.switch import in_file
 from foresay.parts import Share, Size, anew, part
 
 FAR = 1 << 60  # a window that is none
@@ -87,7 +88,8 @@ class Transformer(Encoder):
 
     def _begin(self, like: Tensor, capacity: int | None = None) -> State:
         own = self.blocks[0].attention
-        return cache.begin(like, len(self.blocks), (own.groups, own.width), (own.groups, own.values), capacity)
+        state = cache.begin(like, len(self.blocks), (own.groups, own.width), (own.groups, own.values), capacity)
+        return cache.empty(state, self.window - 1) if in_file() and self.causal and self.window is not None else state
 
     def forward(
         self,
@@ -98,7 +100,7 @@ class Transformer(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition, rows=len(x))
+        self.admit(state, condition, rows=x.shape[0])
         outputs, state = self._run(x, mask, state, starts)
         return outputs[-1], state
 
@@ -106,14 +108,14 @@ class Transformer(Encoder):
         self, x: Tensor, memory: Sequence[Memory], mask: Tensor | None = None, state: State | None = None
     ) -> tuple[Tensor, State]:
         """As `forward`, where every block has a memory to look at too."""
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         outputs, state = self._run(x, mask, state, None, memory=memory)
         return outputs[-1], state
 
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         return self._run(x, mask, state, starts)[0]
 
     def by_layer(self) -> list[list[nn.Parameter]]:

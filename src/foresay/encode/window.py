@@ -51,8 +51,8 @@ class Window(Encoder):
         return self._begin(self.dense[0].weight.detach().new_empty(rows, 0))
 
     def _begin(self, like: Tensor) -> State:
-        position = torch.zeros(len(like), dtype=torch.long, device=like.device)
-        return {"position": position, "past": like.new_zeros(len(like), self.span - 1, self.in_width)}
+        position = torch.zeros(like.shape[0], dtype=torch.long, device=like.device)
+        return {"position": position, "past": like.new_zeros(like.shape[0], self.span - 1, self.in_width)}
 
     def forward(
         self,
@@ -63,14 +63,14 @@ class Window(Encoder):
         starts: Tensor | None = None,
         condition: Tensor | None = None,
     ) -> tuple[Tensor, State]:
-        self.admit(state, condition, rows=len(x))
+        self.admit(state, condition, rows=x.shape[0])
         outputs, state = self._run(x, mask, state, starts)
         return outputs[-1], state
 
     def layers(
         self, x: Tensor, mask: Tensor | None = None, state: State | None = None, *, starts: Tensor | None = None
     ) -> list[Tensor]:
-        self.admit(state, rows=len(x))
+        self.admit(state, rows=x.shape[0])
         return self._run(x, mask, state, starts)[0]
 
     def _run(
@@ -102,7 +102,7 @@ class Window(Encoder):
         """The n-1 vectors up to each row's last real step, zero where they belong to an earlier document."""
         steps = joined.shape[1] - (self.span - 1)
         length = (
-            torch.full((len(joined), 1), steps, device=joined.device) if mask is None else mask.sum(1, keepdim=True)
+            torch.full((joined.shape[0], 1), steps, device=joined.device) if mask is None else mask.sum(1, keepdim=True)
         )
         index = length + torch.arange(self.span - 1, device=joined.device)
         last = joined.gather(1, index[..., None].expand(-1, -1, joined.shape[2]))

@@ -36,12 +36,17 @@ def write(run: Run, folder: Path) -> None:
     """config.json and model.safetensors, as GPT2LMHeadModel.from_pretrained reads them; the config comes last."""
     about = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "tie_word_embeddings": True} | config(run)
     named = {name: tensor for name, tensor in tensors(run).items() if name != "lm_head.weight"}  # the table, once
+    write_pair(folder, about, named, "gpt2")
+
+
+def write_pair(folder: Path, about: dict[str, Any], named: dict[str, Tensor], form: str) -> None:
+    """A folder of the weights and then the config, whole or not at all; into one that is there, file by file."""
     if folder.is_dir():
         _fill(folder, about, named)
         return
     if folder.exists() or not folder.parent.is_dir():
         what = folder if folder.exists() else folder.parent
-        raise UserError(f"{what} is no folder; gpt2 is a folder of two files: give another --out")
+        raise UserError(f"{what} is no folder; {form} is a folder of two files: give another --out")
     with aside(folder) as place:
         place.mkdir()
         _fill(place, about, named)

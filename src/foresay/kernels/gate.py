@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from foresay.kernels.switch import compiles, plain
+from foresay.kernels.switch import compiles, in_file, plain
 from foresay.kernels.thin import Loops
 
 WHOLE = 16  # numbers of a vector
@@ -25,9 +25,15 @@ LEAST = 1 << 14  # numbers that are worth it
 
 def gated(x: Tensor) -> Tensor:
     """tanh of the first half times sigmoid of the second."""
-    here = x.device.type == "cpu" and x.dtype == torch.float32 and x.is_contiguous()
-    fits = x.numel() >= LEAST and not x.shape[-1] % (2 * WHOLE)
-    if not here or not fits or not compiles() or plain() or torch.compiler.is_compiling():
+    here = not in_file() and x.device.type == "cpu" and x.dtype == torch.float32 and x.is_contiguous()
+    if (
+        not here
+        or x.numel() < LEAST
+        or x.shape[-1] % (2 * WHOLE)
+        or not compiles()
+        or plain()
+        or torch.compiler.is_compiling()
+    ):
         a, g = x.chunk(2, -1)
         return a.tanh() * g.sigmoid()
     return _Gated.apply(x)  # pyright: ignore[reportReturnType]

@@ -1,4 +1,5 @@
-"""The switches between ways to run: `FORESAY_PLAIN=1` runs the plain twins, `as_graph` what suits a CUDA graph."""
+"""The switches between ways to run: `FORESAY_PLAIN=1` runs the plain twins, `as_graph` what suits a CUDA graph, and
+`as_file` what can be written down as a graph of other tools: the plain twins, with loops over time rolled up."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _in_graph = ContextVar("in_graph", default=False)
+_in_file = ContextVar("in_file", default=False)
 
 
 def plain() -> bool:
     """True when the environment asks for the plain twins; read at each call, so a test may turn it."""
-    return os.environ.get("FORESAY_PLAIN", "0") not in ("", "0")
+    return _in_file.get() or os.environ.get("FORESAY_PLAIN", "0") not in ("", "0")
 
 
 def compiles() -> bool:
@@ -32,3 +34,17 @@ def as_graph() -> Iterator[None]:
 
 def in_graph() -> bool:
     return _in_graph.get()
+
+
+@contextmanager
+def as_file() -> Iterator[None]:
+    """What runs in here is noted, to be written into a file: batch and time have no fixed length."""
+    before = _in_file.set(True)
+    try:
+        yield
+    finally:
+        _in_file.reset(before)
+
+
+def in_file() -> bool:
+    return _in_file.get()

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from foresay.kernels.switch import plain
+from foresay.kernels.switch import in_file, plain
 
 LEAST = 1 << 26  # multiplications that are worth it
 PIECE = 1 << 20  # numbers of a gradient that are found at a time
@@ -28,6 +28,8 @@ LEAST_IDLE = 1 << 22  # where MKL leaves vectors idle
 
 def can_multiply(x: Tensor, weight: Tensor) -> bool:
     """Whether these are such products."""
+    if in_file():  # before anything is asked of lengths that are not known
+        return False
     work = x.numel() * len(weight)
     if work < LEAST_IDLE or x.device.type != "cpu" or x.ndim == 1 or torch.compiler.is_compiling():
         return False

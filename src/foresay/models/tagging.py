@@ -60,13 +60,13 @@ class Tagging(Task):
     def best(self, batch: Batch) -> Tensor:
         """The most probable tags, (B, T), of spans those that keep the rules of their scheme; any where masked."""
         scores = self.scores(batch)
-        return self.layer.best(scores, batch.mask, self._rules(scores))
+        return self.layer.best(scores, batch.mask, self.rules(scores))
 
     @torch.no_grad()
     def predict(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """The most probable tags (B, T), and log P of all tags at every word, (B, T, K)."""
         scores = self.scores(batch)
-        return self.layer.best(scores, batch.mask, self._rules(scores)), self.layer.marginals(scores, batch.mask)
+        return self.layer.best(scores, batch.mask, self.rules(scores)), self.layer.marginals(scores, batch.mask)
 
     def filtered(self, batch: Batch) -> Tensor | None:
         """log P(y_t | x_1 .. x_t) of all tags, (B, T, K), of a model that says so of itself; else None.
@@ -75,7 +75,7 @@ class Tagging(Task):
         """
         return None
 
-    def _rules(self, scores: Tensor) -> Chain | None:
+    def rules(self, scores: Tensor) -> Chain | None:
         """What is added to a chain so that no tag stands where its scheme forbids it."""
         if self.tags is None or self.tags.scheme == "none":
             return None

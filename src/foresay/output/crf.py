@@ -23,6 +23,8 @@ import torch
 from torch import Tensor, nn
 
 from foresay.kernels import chain as loops
+from foresay.kernels import chain_rolled as rolled
+from foresay.kernels.switch import in_file
 
 FORBIDDEN = -1e9  # beyond any score, and no infinity: sums of it stay numbers
 
@@ -135,8 +137,19 @@ class CRF(nn.Module):
         return (self.begins + scores[:, 0] + after[:, 0]).logsumexp(-1)
 
 
+def path_score(scores: Tensor, tags: Tensor, mask: Tensor, chain: loops.Chain) -> Tensor:
+    """s(x, y) (B,) of tags (B, T); rows have a real step."""
+    transitions, begins, ends = chain
+    own = scores.gather(-1, tags[..., None])[..., 0].masked_fill(~mask, 0.0).sum(1)
+    moved = transitions[tags[:, :-1], tags[:, 1:]].masked_fill(~mask[:, 1:], 0.0).sum(1)
+    last = tags.gather(1, mask.sum(1, keepdim=True) - 1)[:, 0]
+    return own + moved + begins[tags[:, 0]] + ends[last]
+
+
 def viterbi(scores: Tensor, mask: Tensor | None, chain: loops.Chain) -> Tensor:
     """The tags (B, T) whose scores and transitions have the greatest sum; any where masked."""
+    if in_file():
+        return rolled.viterbi(scores, _real(scores, mask), chain)
     if loops.runs_here(scores, chain):
         return loops.best(scores, _sizes(scores, mask), chain)
     (transitions, begins, ends), real, steps = chain, _real(scores, mask), scores.shape[1]

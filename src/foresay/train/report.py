@@ -57,8 +57,7 @@ def _card(folder: Path, recipe: Recipe, results: dict[str, Any]) -> str:
     drawn = f"\n![{recipe.data.part_name} that it drew](samples.png)\n" if (folder / "samples.png").exists() else ""
     drawn += "\n![forecasts of held-out steps](forecast.png)\n" if (folder / "forecast.png").exists() else ""
     return f"""---
-library_name: foresay
----
+{dump(_about(recipe, results))}---
 # {folder.name}
 
 {_what(recipe.task.part_name)} trained with Foresay {__version__}: {results["parameters"]:,} parameters,
@@ -79,6 +78,21 @@ Every setting{" that was used" if fitted else ""}, with the defaults filled in.
 ```yaml
 {dump(settings)}```
 """
+
+
+def _about(recipe: Recipe, results: dict[str, Any]) -> dict[str, Any]:
+    """What the hub sorts runs by: the library, what it does, what it is made of, what was measured."""
+    reads = recipe.task.reads
+    shown = {"tags": "token-classification", "labels": "text-classification"}
+    usual = {"language-model": "text-generation", "masked-lm": "fill-mask", "seq2seq": "translation"}
+    text = recipe.data.part_name not in ("images", "sounds", "captions", "series")
+    does = shown.get(reads, usual.get(recipe.task.part_name)) if text else None
+    encoder = getattr(recipe.task, "encoder", None)
+    made = [recipe.task.part_name, *([] if encoder is None else [encoder.part_name])]
+    known = ("perplexity", "accuracy", "f1")
+    metrics = [name for name in known if name in (results["valid"] or {})]
+    about: dict[str, Any] = {"library_name": "foresay", "tags": ["foresay", *made]}
+    return about | ({"pipeline_tag": does} if does else {}) | ({"metrics": metrics} if metrics else {})
 
 
 def _measured(recipe: Recipe, results: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from foresay.errors import UserError
 from foresay.extras import MissingLibrary
+from foresay.hub import local
 from foresay.parts import Size, fits
 from foresay.vectors import analogy, files, keyed, run_folder
 from foresay.vectors.analogy import Method
@@ -74,7 +75,8 @@ class WordVectors(Mapping[str, np.ndarray]):
     def load(cls, path: str | Path, most: int | None = None, *, which: Which = "input") -> WordVectors:
         """The vectors of a file or of a run folder, the first `most` words; `which` of a run's: input, output, both."""
         most = None if most is None else fits(Size, most, "most")
-        place, which = checked_place(path, "a file of vectors, or of a run's folder"), fits(Which, which, "which")
+        place = local(checked_place(path, "a file of vectors, or of a run's folder"))
+        which = fits(Which, which, "which")
         try:
             found = cls(**files.parts_of(place, most, which))
             if place.is_dir():

@@ -131,7 +131,7 @@ class Cell(Part, nn.Module):
 
     def begin(self, like: Tensor) -> Memory:
         """States before the first step: zeros, for the rows, dtype and device of `like` (B, ...)."""
-        return {name: like.new_zeros(len(like), self.maths.widths[f"state:{name}"]) for name in self.states}
+        return {name: like.new_zeros(like.shape[0], self.maths.widths[f"state:{name}"]) for name in self.states}
 
     def bias(self) -> Tensor | None:
         """What every step adds to the gates that see x."""
@@ -167,7 +167,7 @@ class Cell(Part, nn.Module):
     def run(self, x: Tensor, memory: Memory, mask: Tensor | None = None) -> tuple[Tensor, Memory]:
         """x (B, T, D), states before -> y (B, T, H), zero where masked, states after."""
         if x.shape[1] == 0:
-            return x.new_zeros(len(x), 0, self.width), memory
+            return x.new_zeros(x.shape[0], 0, self.width), memory
         kept, after = self.trace(x, memory, mask, ("h",))
         y = kept["h"]
         return y if mask is None else y.masked_fill(~mask[:, :, None], 0), after

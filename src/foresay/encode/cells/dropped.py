@@ -48,7 +48,7 @@ class Dropped(Changed):
 
     def changed_inputs(self, inputs: Inputs, memory: Memory) -> Inputs:
         h = inputs.states["h"]
-        shape = len(h), h.shape[-1]
+        shape = h.shape[0], h.shape[-1]
         keep = draw_kept(self.share, shape, h) / (1 - self.share) if self.training else h.new_ones(shape)
         kept = h * (keep if h.dim() == 2 else keep[:, None])
         products = {self.kept.get(source, source): weight for source, weight in inputs.products.items()}

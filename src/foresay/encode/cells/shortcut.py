@@ -48,7 +48,7 @@ class Shortcut(Changed):
         return self.changed(maths, sees=sees)
 
     def begin(self, like: Tensor) -> Memory:
-        past = like.new_zeros(len(like), self.reach - 1, self.maths.widths["state:h"])
+        past = like.new_zeros(like.shape[0], self.reach - 1, self.maths.widths["state:h"])
         return {**self.cell.begin(like), self.past: past}
 
     def products(self) -> dict[str, Tensor]:

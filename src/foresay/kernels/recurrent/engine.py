@@ -1,7 +1,8 @@
 """Picks the way a recurrence runs: fused where it pays, else the plain loop.
 
 The choice depends on the maths, shapes, dtype, device and whether the step becomes a CUDA graph, never on time or
-chance, so that a run gives the same bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere.
+chance, so that a run gives the same bytes every time. `FORESAY_PLAIN=1` takes the plain loop everywhere; what is noted
+for a file takes it rolled up (rolled.py).
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from foresay.kernels.recurrent.fuse import Fused, fuse
 from foresay.kernels.recurrent.maths import Maths
 from foresay.kernels.recurrent.plain import Inputs, last_states, reaching_back, run_plain
 from foresay.kernels.recurrent.products import library
+from foresay.kernels.recurrent.rolled import run_rolled
 from foresay.kernels.recurrent.spread import spread
 from foresay.kernels.recurrent.tracing import NotPointwise
 from foresay.kernels.recurrent.values import read_values
-from foresay.kernels.switch import in_graph, plain
+from foresay.kernels.switch import in_file, in_graph, plain
 
 Kept = dict[str, Tensor]
 MANY = 32  # rows of the persistent kernel's programs above which four gates crowd them: a graph of small kernels wins
@@ -26,6 +28,8 @@ WORTH = 1 << 18  # elements of all gates and steps under which compiling takes l
 
 def run(maths: Maths, inputs: Inputs, wanted: tuple[str, ...]) -> tuple[Kept, Kept]:
     """The wanted keys for every step (T, B, width), and the states after the last one; consumes `inputs.fed`."""
+    if in_file():
+        return run_rolled(maths, inputs, wanted)
     function = choose(maths, inputs)
     return run_plain(maths, inputs, wanted) if function is None else run_fused(function, maths, inputs, wanted)
 

@@ -1,0 +1,1 @@
+"""Runs as graphs of ONNX, which other programs run without Foresay and without torch."""
