@@ -106,7 +106,7 @@ def axes(task: str) -> dict[str, list[dict[str, Any]]]:
             {"kind": "frames"},
             *([{"kind": "frames", "size": 5}] if reads(task) in ("series", "speech") else []),
         ]
-    if reads(task) == "series":
+    if reads(task) == "series" and "output" in found:
         found["output"] = [{**density, "mixtures": number} for density in found["output"] for number in (1, 2)]
     elif "output" in found:  # one of each kind, and of the softmax all
         found["output"] = [*{part["kind"]: part for part in reversed(found["output"])}.values(), *TIED]
@@ -161,7 +161,7 @@ def refusal(task: str, row: Row) -> str | None:
     if "pool" in row and row["pool"]["kind"] == "ends" and encoder and not encoder.halves:
         return "pool=ends takes the last step of one direction"
     series = reads(task) == "series"
-    if reads(task) in ("series", "speech") and row["embedding"]["kind"] != "frames":
+    if reads(task) in ("series", "speech") and row.get("embedding", {"kind": "frames"})["kind"] != "frames":
         return "reads symbols, and"
     if encoder and series and not encoder.causal:
         return "would see the numbers it must predict"

@@ -59,8 +59,8 @@ def test_the_rule(history, last, quick, verdict):
 
 @pytest.mark.parametrize("law", [TWO, ONE])
 def test_states_follow_the_law_and_frames_their_states(law):
-    frames, states = made(law, np.random.default_rng(1), 400, 40)
-    assert frames.shape == (400, 40, 2) and frames.dtype == np.float32
+    frames, states = made(law, np.random.default_rng(1), 2000, 40)
+    assert frames.shape == (2000, 40, 2) and frames.dtype == np.float32
     follows = LAWS[law](states[:, :-2], states[:, 1:-1])
     share = (states[:, 2:] == follows).mean()
     assert share == pytest.approx(SURE + (1 - SURE) / STATES, abs=0.01)
