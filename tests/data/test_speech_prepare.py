@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from foresay import parts
 from foresay.data.frame_shards import KeywordShards, SpeechShards
@@ -15,10 +14,9 @@ from foresay.data.label_batches import LabelBatches
 from foresay.data.mel import Reading
 from foresay.data.prepare import open_prepared, prepare
 from foresay.data.speech import Keywords, Speech
-from foresay.data.speech_batches import SpeechBatches
 from foresay.data.wav import wav_bytes
 from foresay.errors import UserError
-from foresay.text.tokens import PAD, SPECIALS
+from foresay.text.tokens import SPECIALS
 from tests.data.test_speech import laid, sound
 
 TEXTS = {"a.wav": "up down", "b.wav": "up up up", "c.wav": "", "d.wav": "left"}
@@ -46,18 +44,6 @@ def test_shards_hold_frames_and_texts(tmp_path: Path) -> None:
     assert shards.form.deviations == pytest.approx(every.std(0).tolist(), rel=1e-3) and shards.form.rate == 8_000
     again = open_prepared(prepared.folder).train
     assert isinstance(again, SpeechShards) and np.array_equal(again.frames, shards.frames)
-
-
-def test_batches_have_each_recording_once(tmp_path: Path) -> None:
-    shards = shards_of(tmp_path).train
-    batches = SpeechBatches(tokens=24, longest=64, width=4)
-    order = batches.open(shards, 1)
-    for some in ([order.batch(step) for step in range(order.per_epoch)], list(batches.evaluation(shards))):
-        texts = sorted(tuple(row[row != PAD].tolist()) for batch in some for row in batch.targets)
-        assert texts == sorted(tuple(one.tolist()) for one in shards.texts_of(np.arange(4)))
-        assert sum(batch.tokens for batch in some) == len(shards)
-    (batch,) = SpeechBatches(tokens=1000).evaluation(shards)
-    assert batch.mask is None and batch.targets.shape == (4, 3) and batch.targets[2].tolist() == [PAD] * 3
 
 
 def test_keywords_have_labels(tmp_path: Path) -> None:
@@ -116,13 +102,3 @@ def test_rates_must_be_alike(tmp_path: Path) -> None:
         shards_of(tmp_path, Speech(place, valid=str(tmp_path / "other")))
     with pytest.raises(UserError, match=r"^tokens=blanks with data\.kind=keywords; allowed: tokens=numbers$"):
         prepare(Keywords(place, "up"), parts.make("tokens", "blanks"), 1)
-
-
-def test_damage_is_noticed(tmp_path: Path) -> None:
-    folder = shards_of(tmp_path).folder / "train"
-    kept = (folder / "frames.bin").read_bytes()
-    (folder / "frames.bin").write_bytes(kept[:-4])
-    with pytest.raises(UserError, match="is damaged; delete"):
-        SpeechShards(folder)
-    (folder / "frames.bin").write_bytes(kept)
-    assert torch.isfinite(SpeechShards(folder).frames_of(np.array([0]), 5)[0]).all()
