@@ -27,6 +27,8 @@ def main() -> NoReturn:
     """Runs the command line; mistakes give one line and code 2, signals 130 and 143."""
     signal.signal(signal.SIGTERM, _terminated)
     wait_briefly()
+    if "RANK" in os.environ:  # by torchrun: that another process has ended is told in one line
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     try:
         code = app(prog_name="foresay", standalone_mode=False) or 0
         if code == 130:  # how typer ends at Ctrl-C
