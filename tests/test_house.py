@@ -54,6 +54,7 @@ ORDER += [
     "begun",
     "checks",
     "start",
+    "launch",
     "ready",
     "study",
     "export",

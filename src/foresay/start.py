@@ -35,7 +35,7 @@ from foresay.embed.embedding import Embedding
 from foresay.errors import UserError
 from foresay.forecast import SeriesRun
 from foresay.foretold import write_forecasts
-from foresay.loading import load
+from foresay.loading import load, pick_device
 from foresay.media import MediaRun
 from foresay.models.classifier import Classifier
 from foresay.models.language_model import LanguageModel
@@ -87,7 +87,7 @@ def train(
     own.refuse_inside()
     if minutes is not None and not 0 < minutes < 1e6:
         raise UserError(f"minutes={minutes}; allowed: a number > 0")
-    with gathered(device) as team:
+    with gathered(pick_device(device)) as team:
         watch = Watch() if not team.leads else watch_for() if watch is None else watch
         given = Given(source, words_of(settings), resume is not False, minutes, trust)
         if resume is not False:

@@ -9,7 +9,7 @@ import torch
 
 from foresay import start
 from foresay.errors import UserError
-from foresay.train.team import ALONE, Team, _place, gathered
+from foresay.train.team import ALONE, Team, _own_device, _place, gathered
 from tests.forks import Forks
 from tests.train.together import together
 
@@ -25,7 +25,7 @@ def test_a_process_alone_has_nothing_to_tell() -> None:
     x = torch.ones(2)
     assert ALONE.alone and ALONE.leads and ALONE.seed(5) == 5
     assert ALONE.add(x) is x and ALONE.hand(x) is x and ALONE.told(x) is x and ALONE.most(3) == 3
-    with gathered("cpu") as team:
+    with gathered(torch.device("cpu")) as team:
         assert team.alone
 
 
@@ -85,3 +85,15 @@ def test_a_mistake_of_the_leading_process_ends_all(forks: Forks) -> None:
     codes, error = together(forks, 2, "train", "lstm", "--out", "run", "--device", "cpu")
     assert codes == [2, 1] and error.count("\n") == 1
     assert error.startswith("foresay: run exists; allowed: a new folder")
+
+
+def test_each_process_has_the_gpu_of_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    assert _own_device(torch.device("cpu"), 5) == torch.device("cpu")
+    assert _own_device(torch.device("cuda"), 1) == torch.device("cuda:1") and taken == [1]
+    with pytest.raises(UserError, match="process 2 of this machine has no GPU: there are 2"):
+        _own_device(torch.device("cuda"), 2)
+    with pytest.raises(UserError, match="each takes a GPU of its own: --device cuda"):
+        _own_device(torch.device("cuda:1"), 0)

@@ -72,7 +72,7 @@ def spoil_one(rank: int, step: int) -> None:
 def check(name: str) -> None:
     """Runs one of the checks below in place of the command."""
     checks: dict[str, Callable[[Team], None]] = {"talk": talk, "add": add}
-    with gathered("cpu") as team:
+    with gathered(torch.device("cpu")) as team:
         checks[name](team)
     sys.exit(0)
 

@@ -5,7 +5,7 @@ turn and ids come back in the order of the texts, so what is written is the same
 learning the vocabulary and writing stay where the command runs. `RAY_ADDRESS` says where the cluster is; without it
 Ray starts one on this machine. Needs the extra `ray`.
 
-Ray Data is not what carries them: it has a plan of its own for files it can read by itself, and a corpus here is read in
+Ray Data is not what carries them: it plans for files that it can read by itself, and a corpus here is read in
 order (archives, copies that are dropped, a writer that goes on where it was killed).
 """
 

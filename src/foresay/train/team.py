@@ -32,7 +32,6 @@ from torch.distributed import PrefixStore, Store, rendezvous  # pyright: ignore[
 
 from foresay.encode.encoder import State, map_state
 from foresay.errors import UserError
-from foresay.loading import pick_device
 
 NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 WAIT = timedelta(hours=2)  # for the slowest process, which may be preparing a text or writing a checkpoint
@@ -167,14 +166,14 @@ def _of_talk(error: RuntimeError) -> bool:
 
 
 @contextmanager
-def gathered(device: str | None) -> Iterator[Team]:
-    """The team that the environment tells of, while it trains; a process alone where it tells of none.
+def gathered(device: torch.device) -> Iterator[Team]:
+    """The team that the environment tells of, while it trains on such devices; a process alone where it tells of none.
 
     One line says what went wrong, once: where all meet the same mistake the leading process says it.
     """
     place = _place(os.environ)
     if place is None:
-        yield Team(device=pick_device(device))
+        yield Team(device=device)
         return
     rank, size, local = place
     team = Team(rank, size, local, _own_device(device, local))
@@ -230,13 +229,12 @@ def _place(given: Mapping[str, str]) -> tuple[int, int, int] | None:
     return rank, size, local
 
 
-def _own_device(name: str | None, local: int) -> torch.device:
+def _own_device(device: torch.device, local: int) -> torch.device:
     """The GPU of a process's number on its machine, or the CPU."""
-    device = pick_device(name)
     if device.type != "cuda":
         return device
-    if device.index is not None and name is not None:
-        raise UserError(f"device={name} for several processes; each takes a GPU of its own: --device cuda")
+    if device.index is not None:
+        raise UserError(f"device={device} for several processes; each takes a GPU of its own: --device cuda")
     if local >= (count := torch.cuda.device_count()):
         raise UserError(f"process {local} of this machine has no GPU: there are {count}; start as many processes")
     torch.cuda.set_device(local)
