@@ -1,8 +1,8 @@
 """Training in two processes of one thread against one process, of one thread and of two: tokens a second, and the loss.
 
 The same recipe and the same batches, one run after another in turn (`foresay train --processes N`, by gloo). Speed is
-that of the steps after the first quarter, which compile and warm up; the median over the rounds. Without dropout the last
-losses must agree to 1e-3, or the bench fails.
+that of the steps after the first quarter, which compile and warm up; the median over the rounds. Without dropout the
+last losses must agree to 1e-3, or the bench fails.
 
     python -m bench.spread [--quick]        an LSTM of 2 x 256 and a Transformer of 4 x 256; or small ones, one round
 """
