@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from foresay.train.team import Team, gathered
 from tests.forks import Forks, Process
 from tests.train import killing
 
+LONGEST = 120.0  # seconds
+
 
 def begin(forks: Forks, count: int, *words: Any, hook: Sequence[Any] = ()) -> list[Process]:
     """So many processes of one command."""
@@ -29,8 +32,14 @@ def begin(forks: Forks, count: int, *words: Any, hook: Sequence[Any] = ()) -> li
 
 
 def together(forks: Forks, count: int, *words: Any, hook: Sequence[Any] = ()) -> tuple[list[int], str]:
-    """Their exit codes, and what they said to standard error."""
-    done = [one.finish() for one in begin(forks, count, *words, hook=hook)]
+    """Their exit codes, and what they said to standard error; who waits for ever is killed."""
+    running = begin(forks, count, *words, hook=hook)
+    timer = threading.Timer(LONGEST, lambda: [one.signal(signal.SIGKILL) for one in running])
+    timer.start()
+    try:
+        done = [one.finish() for one in running]
+    finally:
+        timer.cancel()
     return [code for code, _, _ in done], "".join(error for _, _, error in done)
 
 

@@ -54,6 +54,7 @@ class Trainer(Kept):
                 if counters.step % loop.save.every == 0 or heard:
                     self.save()
                 if heard:
+                    self.team.wait()  # who starts processes may end all when the first one ends
                     raise Interrupted(heard, counters.step, self.folder)
 
     def _reports(self) -> bool:

@@ -188,7 +188,7 @@ def gathered(device: torch.device) -> Iterator[Team]:
     except (UserError, Lost) as error:
         _say_once(team, store, error)
     except BaseException as error:
-        code = getattr(error, "code", None)
+        code = 130 if isinstance(error, KeyboardInterrupt) else getattr(error, "code", None)
         if code is None or team.leads:  # a signal was heard, and the leading process tells of it
             raise
         raise SystemExit(code) from None
