@@ -83,6 +83,7 @@ class Forks:
         root = Path(__file__).parent.parent
         env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # as a user has it
         env["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # looking for a GPU must not keep the forks from using it
+        env["TORCH_CPP_LOG_LEVEL"] = "ERROR"  # as foresay asks for it among several processes
         self.server = subprocess.Popen(command, cwd=root, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import dilated, elmo, figure, lstm_lm, memory, onnx, prepare, serve, step_gpu, tagger
+from bench import dilated, elmo, figure, lstm_lm, memory, onnx, prepare, serve, spread, step_gpu, tagger
 from foresay.loading import load
 from foresay.models.tagger import Tagger
 from foresay.serve.engine import Engine
@@ -130,3 +130,18 @@ def test_the_interval_of_a_mean_over_seeds() -> None:
     """By hand: deviation 1, three values, t = 4.303 for two degrees of freedom."""
     mean, half = elmo.mean_and_interval([1.0, 2.0, 3.0])
     assert mean == 2.0 and half == pytest.approx(4.303 / 3**0.5)
+
+
+def test_the_bench_of_processes_counts_what_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        f'{{"step": {n}, "tokens": {100 * n}, "seconds": {n + (5 if n < 3 else 0)}, "loss": {9 - n}}}' for n in range(9)
+    ]
+    (tmp_path / "metrics.jsonl").write_text("\n".join([*lines, '{"step": 8, "valid_loss": 1.0}']), "utf-8")
+    assert spread.speed(tmp_path) == (pytest.approx(600 / (8 - 7)), 1)  # from step 2, whose clock stood at 7
+    found = {1: {1: (10.0, 2.0), 2: (15.0, 2.0)}, 2: {1: (18.0, 2.0001)}}
+    monkeypatch.setattr(spread, "train", lambda _words, processes, threads, *_: found[processes][threads])
+    figures = spread.measure(["lstm"], 4, 2)
+    assert [one["ratio"] for one in figures.values()] == [1.8, 1.2]
+    found[2][1] = (18.0, 2.1)
+    with pytest.raises(SystemExit, match="the losses differ"):
+        spread.measure(["lstm"], 4, 1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foresay import recipe as recipes
-from foresay.checks import unused
+from foresay.checks import check_together, unused
+from foresay.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,41 @@ from foresay.checks import unused
 def test_what_changes_nothing_is_told(name, words, minutes, told):
     recipe = recipes.complete(recipes.override(recipes.read(name), words)[0])
     assert list(unused(recipe, words, minutes)) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        (
+            "kneser-ney",
+            [],
+            "task=ngram in 8 processes; it is fitted as a whole, on all cores of one: start one process",
+        ),
+        ("skipgram", [], "task=word-vectors in 8 processes"),
+        (
+            "lstm",
+            ["train.batch=6"],
+            "train.batches.rows=6 in 8 processes, and each keeps rows of its own; raise it to 8",
+        ),
+        ("lstm", ['data.train="-"'], "data.train=- in 8 processes, and a pipe is read by one; write it to a file"),
+        (
+            "transformer",
+            ["train.parallel=fsdp", "train.compute.compile=true"],
+            "train.compute.compile=true with train.compute.parallel=fsdp is not supported; leave it out",
+        ),
+        (
+            "transformer",
+            ["train.parallel=fsdp", "train.precision=float16"],
+            "train.precision=float16 with train.compute.parallel=fsdp is not supported; set train.precision=bfloat16",
+        ),
+    ],
+)
+def test_what_processes_cannot_train_together(name: str, words: list[str], told: str) -> None:
+    recipe = recipes.complete(recipes.override(recipes.read(name), words)[0])
+    with pytest.raises(UserError, match=told):
+        check_together(recipe, 8)
+
+
+@pytest.mark.parametrize("words", [[], ["train.parallel=fsdp"], ["train.batches=buckets"]])
+def test_what_they_can(words: list[str]) -> None:
+    check_together(recipes.complete(recipes.override(recipes.read("lstm"), words)[0]), 8)

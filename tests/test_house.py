@@ -56,6 +56,7 @@ ORDER += [
     "begun",
     "checks",
     "start",
+    "launch",
     "ready",
     "study",
     "export",

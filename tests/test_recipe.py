@@ -104,7 +104,7 @@ def test_reading_leaves_the_given_dict_alone():
 def test_every_shorthand_means_its_long_form(short):
     cosine, average = {"kind": "cosine", "warmup": 3, "floor": 0.0}, {"kind": "ema", "decay": 0.5}
     given = {"train.lr": 0.5, "train.schedule": cosine, "train.average": average, "train.tensorboard": True}
-    given |= {"train.graph": False, "data.blank": "keep", "data.broken": "drop"}
+    given |= {"train.graph": False, "train.parallel": "fsdp", "data.blank": "keep", "data.broken": "drop"}
     given |= {"data.format": "csv", "data.column": "x", "data.encoding": "latin-1", "data.errors": "replace"}
     given |= {"data.columns": ["en", "de"], "data.reverse": True, "data.scheme": "bio", "data.rewrite": "bioes"}
     given |= {"data.several": True, "data.separator": ";", "data.between": "&&", "data.without": ["-"]}

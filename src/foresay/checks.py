@@ -97,6 +97,34 @@ def check(recipe: Recipe, place: torch.device) -> Recipe:
     return recipe
 
 
+def check_together(recipe: Recipe, processes: int) -> None:
+    """Refuses what several processes cannot train together."""
+    task, compute = recipe.task.part_name, recipe.train.compute
+    if hasattr(recipe.task, "fit"):
+        raise UserError(
+            f"task={task} in {processes} processes; it is fitted as a whole, on all cores of one: start one process"
+        )
+    places = getattr(recipe.data, "train", None)
+    if "-" in (places if isinstance(places, list) else [places]):
+        raise UserError(f"data.train=- in {processes} processes, and a pipe is read by one; write it to a file")
+    rows = getattr(recipe.train.batches, "rows", None)
+    if recipe.train.batches.carries and rows is not None and rows < processes:
+        raise UserError(
+            f"train.batches.rows={rows} in {processes} processes, and each keeps rows of its own; raise it to "
+            f"{processes}, or start fewer processes"
+        )
+    if compute.parallel == "ddp":
+        return
+    refused = [
+        ("train.precision=float16", recipe.train.precision == "float16", "set train.precision=bfloat16"),
+        ("train.compute.compile=true", compute.compile, "leave it out"),
+        ("an elmo", bool(elmos(recipe.task)), "set train.compute.parallel=ddp"),
+    ]
+    for what, is_so, remedy in refused:
+        if is_so:
+            raise UserError(f"{what} with train.compute.parallel=fsdp is not supported; {remedy}")
+
+
 def _check_elmos(recipe: Recipe) -> None:
     """Refuses two bilms in a model, and rows that are longer than one has positions for."""
     found, batches = elmos(recipe.task), recipe.train.batches

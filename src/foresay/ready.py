@@ -24,15 +24,16 @@ from foresay.train.resume import own_prepared
 Source = str | Path | dict[str, Any] | list[str]
 
 
-def prepare(source: Source, settings: Settings = (), *, watch: Watch | None = None) -> Prepared:
+def prepare(source: Source, settings: Settings = (), *, watch: Watch | None = None, ray: bool = False) -> Prepared:
     """Turns a text, a list of texts, or the text of a recipe into token shards, once; killed, it goes on where it was.
 
-    A text gets the tokens that `foresay train` would choose for it; `settings` as for `train`.
+    A text gets the tokens that `foresay train` would choose for it; `settings` as for `train`. With `ray` the
+    machines of a Ray cluster encode it.
     """
     watch = watch if watch is not None else watch_for()
     try:
         with watch.stage("preparing text") as tell:
-            return ready(source, words_of(settings), on_progress=lambda stage, done: tell(done, stage))
+            return ready(source, words_of(settings), ray=ray, on_progress=lambda stage, done: tell(done, stage))
     except KeyboardInterrupt:
         watch.note("stopped; the same command goes on where it was")
         raise
@@ -40,7 +41,9 @@ def prepare(source: Source, settings: Settings = (), *, watch: Watch | None = No
         watch.close()
 
 
-def ready(source: Source, settings: Sequence[str] = (), *, on_progress: Progress | None = None) -> Prepared:
+def ready(
+    source: Source, settings: Sequence[str] = (), *, on_progress: Progress | None = None, ray: bool = False
+) -> Prepared:
     """The prepared corpus of a run folder, a prepared folder, a recipe or a text; made where it is not there yet."""
     folder = Path(source) if isinstance(source, (str, Path)) else None
     if folder is not None and (folder / "text.json").is_file():
@@ -50,7 +53,8 @@ def ready(source: Source, settings: Sequence[str] = (), *, on_progress: Progress
             return open_prepared(folder)
         return own_prepared(folder, read_recipe(folder, model=False), on_progress)
     recipe = recipe_for(source, settings)
-    return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress, learnt=recipe.learnt_tokens)
+    learnt = recipe.learnt_tokens
+    return prepare_corpus(recipe.data, recipe.tokens, recipe.seed, on_progress=on_progress, learnt=learnt, ray=ray)
 
 
 def summary(prepared: Prepared) -> dict[str, Any]:

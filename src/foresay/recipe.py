@@ -51,6 +51,7 @@ SHORTHANDS = {
     "train.workers": "train.batches.workers",
     "train.accumulate": "train.compute.accumulate",
     "train.graph": "train.compute.graph",
+    "train.parallel": "train.compute.parallel",
     "train.save_every": "train.save.every",
     "train.tensorboard": "train.save.tensorboard",
     "train.eval_every": "train.evaluate.every",

@@ -13,16 +13,17 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from foresay import own
 from foresay import recipe as recipes
 from foresay.begun import Beginning, check_run, with_tokens
-from foresay.checks import check, unused
+from foresay.checks import check, check_together, unused
 from foresay.data.compressed import PACKED_NAMES
 from foresay.data.frame_shards import Framed, SpeechShards
 from foresay.data.label_shards import LabelShards
@@ -58,6 +59,7 @@ from foresay.train.memory import PeakMemory
 from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
+from foresay.train.team import Lost, Team, check_seen, gathered, losing
 
 LEFT_OUT = {  # what is said of rows that are too long to learn from
     "pairs": "pairs have more than {} tokens on a side",
@@ -84,41 +86,72 @@ def train(
 
     `settings` are `["encoder.size=512"]` or `{"encoder.size": 512}`. `minutes` is turned into steps by measuring
     the first ones. `resume="runs/x"` goes on with that run; `resume=True` with the one in `out`, or begins it.
-    A run that brings code along goes on with `trust=True`.
+    A run that brings code along goes on with `trust=True`. Started by torchrun, in several processes, they train
+    together, and each returns the run.
     """
     began = time.perf_counter()
     own.refuse_inside()
     if minutes is not None and not 0 < minutes < 1e6:
         raise UserError(f"minutes={minutes}; allowed: a number > 0")
-    watch = watch if watch is not None else watch_for()
-    place = pick_device(device)
-    words = words_of(settings)
-    if resume is not False:
-        source, out, resume = *run_to_resume(source, out, resume), True
-    folder = Path(out) if out is not None else folders.next_free(name_of(source))
-    saved = folder / "recipe.yaml"
-    if resume and saved.exists():
-        with folders.own_code(folder, trust=trust):
-            new = New(saved_recipe(saved, source, words, minutes))
-    else:
-        new = new_recipe(source, words, minutes, place)
+    with gathered(pick_device(device)) as team:
+        watch = Watch() if not team.leads else watch_for() if watch is None else watch
+        given = Given(source, words_of(settings), resume is not False, minutes, trust)
+        if resume is not False:
+            given, out = given.resumed(out, resume)
+        folder = Path(team.told(str(out if out is not None else folders.next_free(name_of(given.source)))))
+        _train(folder, given, began, watch, team)
+        return load(folder, str(team.device), trust=True)  # what was trained here was named here, or trusted
+
+
+@dataclass(frozen=True)
+class Given:
+    """What `train` was given, but for places."""
+
+    source: Source
+    words: list[str]
+    resume: bool
+    minutes: float | None
+    trust: bool
+
+    def resumed(self, out: str | Path | None, resume: str | Path | Literal[True]) -> tuple[Given, Path]:
+        source, folder = run_to_resume(self.source, out, resume)
+        return replace(self, source=source), folder
+
+    def new(self, folder: Path, place: torch.device) -> New:
+        """The recipe of a run that is there and gone on with, or of a new one."""
+        saved = folder / "recipe.yaml"
+        if not self.resume or not saved.exists():
+            return new_recipe(self.source, self.words, self.minutes, place)
+        with folders.own_code(folder, trust=self.trust):
+            return New(saved_recipe(saved, self.source, self.words, self.minutes))
+
+
+def _train(folder: Path, given: Given, began: float, watch: Watch, team: Team) -> None:
+    """A finished run in a folder, by all processes of a team; the leading one holds the folder."""
+    new = given.new(folder, team.device)
+    if not team.alone:
+        check_together(new.recipe, team.size)
     exact = torch.are_deterministic_algorithms_enabled()
+    opened = folders.opened(folder, resume=given.resume) if team.leads else nullcontext(False)
     try:
-        with folders.opened(folder, resume=resume) as there:
+        with losing(), opened as there:
+            there = team.told(there)
             if there:
-                new = New(folders.read_recipe(folder, trust=trust))
-            if there and folders.is_finished(folder):
+                new = New(folders.read_recipe(folder, trust=given.trust))
+            if team.told(there and folders.is_finished(folder)):
                 watch.note(f"{folder} is finished; nothing to resume")
             else:
-                _train_in(folder, new, began, there, place, watch)
+                _train_in(folder, new, began, there, watch, team)
+            team.wait()
     except KeyboardInterrupt:
-        if saved.exists():
+        if (folder / "recipe.yaml").exists():
             watch.note(f"stopped before the first checkpoint; {folders.how_to_resume(folder)} begins anew")
         raise
+    except Lost as lost:
+        raise Lost(f"{lost}; {folders.how_to_resume(folder)} goes on from the last checkpoint") from None
     finally:
         torch.use_deterministic_algorithms(exact)
         watch.close()
-    return load(folder, device, trust=True)  # what was trained here was named here, or trusted
 
 
 @dataclass(frozen=True)
@@ -167,8 +200,8 @@ def _chosen(source: Text, words: Sequence[str], place: torch.device, minutes: fl
     return Chosen(raw, {"task": f"the recipe of {begun}, which it goes on with"})
 
 
-def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.device, watch: Watch) -> None:
-    recipe = new.recipe
+def _train_in(folder: Path, new: New, began: float, there: bool, watch: Watch, team: Team) -> None:
+    recipe, place = new.recipe, team.device
     if recipe.train.save.tensorboard:
         check_tensorboard()
     if not there:
@@ -177,7 +210,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     data = own_text(folder, recipe) if there else recipe.data
-    with watch.stage("preparing text") as tell:
+    with watch.stage("preparing text") as tell, team.first_here():
         learnt, cut = recipe.learnt_tokens, recipe.tokens
         cut = open_tokens(folder) if there and learnt else cut
         prepared = prepare(data, cut, recipe.seed, on_progress=lambda stage, done: tell(done, stage), learnt=learnt)
@@ -190,7 +223,7 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         watch.note(note)
     if not hasattr(recipe.task, "fit") and new.minutes is not None:
         left = 60.0 * new.minutes - (time.perf_counter() - began)
-        recipe = _fitted(recipe, prepared, left, new.words, folder, place)
+        recipe = _fitted(recipe, prepared, left, new.words, folder, team)
         short = "; the time is too short for more" if recipe.train.steps == FEWEST else ""
         watch.note(f"planned: {recipe.train.steps} steps for the {left:.0f} seconds left{short}")
     memory = PeakMemory(place)
@@ -206,15 +239,20 @@ def _train_in(folder: Path, new: New, began: float, there: bool, place: torch.de
         check_same_text(folder, prepared)
     else:
         _check_one_text_a_row(model, recipe)
-        _begin_folder(folder, model, recipe, prepared)
+        if team.leads:
+            _begin_folder(folder, model, recipe, prepared)
+        check_seen(folder, team)
     watch.note(f"{folder}: {model.size():,} parameters, {len(tokens):,} symbols, {len(prepared.train):,} tokens")
     if fitted is not None:
         lines, facts = fitted
         _write_metrics(folder, recipe, lines)
         _finish(folder, model, recipe, prepared, facts | {"peak_bytes": memory.bytes()}, watch)
         return
-    trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch)
+    trainer = Trainer(model, recipe.train, prepared, recipe.seed, folder, watch, team)
     facts = _learn(trainer, beginning.model, there)
+    if not team.leads:
+        return
+    model = trainer.model
     if isinstance(model, Classifier) and model.calibrate and prepared.valid is not None:
         watch.note(calibrate(model, recipe.train.batches, prepared.valid))
         measured = measure_on(model, recipe.train.batches, prepared.valid, limit=recipe.train.evaluate.tokens)
@@ -229,6 +267,9 @@ def _learn(trainer: Trainer, begun: Callable[[], Task], there: bool) -> dict[str
     else:
         _check_elmo(trainer.folder, trainer.model)
     trainer.run()
+    trainer.bring_together(begun)
+    if not trainer.team.leads:
+        return {}
     best, counters = trainer.take_best(), trainer.counters
     if counters.step and counters.skipped == counters.step:
         trainer.watch.note(
@@ -312,13 +353,13 @@ def _lengths(recipe: Recipe, prepared: Prepared) -> Iterator[str]:
 
 
 def _fitted(
-    recipe: Recipe, prepared: Prepared, seconds: float, words: Sequence[str], folder: Path, place: torch.device
+    recipe: Recipe, prepared: Prepared, seconds: float, words: Sequence[str], folder: Path, team: Team
 ) -> Recipe:
     """The recipe with as many steps as fit into the time, measured on a model that is thrown away."""
 
     def throw_away() -> Trainer:
-        model = Beginning(recipe, prepared, place).model()
-        return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch())
+        model = Beginning(recipe, prepared, team.device).model()
+        return Trainer(model, recipe.train, prepared, recipe.seed, folder, Watch(), team)
 
     planned = plan(throw_away, seconds)
     kept = [word for word in words if word.startswith(("train.evaluate.", "train.eval_every", "train.save"))]

@@ -43,6 +43,12 @@ def test_one_label_by_hand():
     assert build("balanced").nats(labels)[0].tolist() == pytest.approx(nats)  # measured without weights
 
 
+def test_a_batch_counts_by_the_weights_of_its_labels() -> None:
+    """So parts of a batch, counted so, have together the mean loss of all: sum w loss / sum w."""
+    labels = Batch(labels=torch.tensor([1, 0, 0]))
+    assert (build(None).weight_of(labels), build({"yes": 2.0}).weight_of(labels)) == (3, 4.0)
+
+
 def test_several_labels_by_hand():
     """P of having each: (1/2, 3/4), (1/2, 1/2), (4/5, 1/2)."""
     labels = Batch(labels=torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]))

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
 from foresay import start
+from foresay.errors import UserError
 from foresay.loading import load
-from foresay.train import loop as loops
 from foresay.train.average import Average, Averages, Ema, NtAsgd, Swa
 from foresay.train.checkpoint import load_checkpoint
 from foresay.train.evaluate import evaluate
@@ -303,5 +303,5 @@ def test_killed_and_resumed_ends_with_the_same_bytes(
 def test_a_checkpoint_without_averages_is_of_another_recipe(tiny: dict, tmp_path: Path) -> None:
     tied = with_average(tiny, None)
     make_trainer(tied, tmp_path).save()
-    with pytest.raises(loops.UserError, match="is of another recipe: 'averages'"):
+    with pytest.raises(UserError, match="is of another recipe: 'averages'"):
         make_trainer(with_average(tiny), tmp_path).resume()

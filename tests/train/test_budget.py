@@ -35,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(budget.time, "perf_counter", lambda: made.now)
     monkeypatch.setattr(Trainer, "train_step", made.train_step)
-    monkeypatch.setattr(budget, "measure_on", made.evaluate)
+    monkeypatch.setattr(Trainer, "measure", made.evaluate)
     return made
 
 

@@ -14,8 +14,8 @@ from torch import Tensor
 from foresay.data.batch import Batch
 from foresay.encode.encoder import detach
 from foresay.errors import UserError
-from foresay.train import loop as loops
 from foresay.train.loop import Trainer
+from foresay.train.optimise import optimizer_tensors
 from foresay.train.step import MOST_SKIPPED
 from tests.train.made import Notes, batches, equal, make_trainer, weights
 
@@ -128,14 +128,12 @@ def test_what_is_no_number_is_never_applied(bad: float, where: str, tiny: dict, 
     trainer = make_trainer(tiny, tmp_path, watch=notes)
     for step in range(2):
         trainer.train_step(batches(trainer, step, 1))
-    before = weights(trainer) | {
-        f"optimizer.{n}": t.clone() for n, t in loops.optimizer_tensors(trainer.optimizer).items()
-    }
+    before = weights(trainer) | {f"optimizer.{n}": t.clone() for n, t in optimizer_tensors(trainer.optimizer).items()}
     undo = spoil(trainer, where, bad)
     loss, norm = trainer.train_step(batches(trainer, 2, 1))
     undo()
     assert math.isfinite(loss) == (where == "gradient") and math.isfinite(norm) == (where == "loss")
-    after = weights(trainer) | {f"optimizer.{n}": t for n, t in loops.optimizer_tensors(trainer.optimizer).items()}
+    after = weights(trainer) | {f"optimizer.{n}": t for n, t in optimizer_tensors(trainer.optimizer).items()}
     assert equal(after, before)
     assert trainer.carried is None
     counters = trainer.counters

@@ -21,12 +21,13 @@ def prepare(
     ],
     encoding: Encoding = None,
     as_json: Json = False,
+    ray: Annotated[bool, typer.Option("--ray", help="Encode on the machines of a Ray cluster (RAY_ADDRESS).")] = False,
 ) -> None:
     """Turn text into token shards on all cores, once; killed, it goes on where it was."""
     from foresay.ready import prepare, summary
 
     source, settings = divided(words, encoding)
-    prepared = prepare(source, settings)
+    prepared = prepare(source, settings, ray=ray)
     found = summary(prepared)
     if as_json:
         show_json(found)

@@ -17,16 +17,27 @@ from foresay.waiting import wait_briefly
 
 
 @app.callback(invoke_without_command=True)
-def _options(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+def _options(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False
+) -> None:
     if version:
         show(f"foresay {__version__}")
         raise typer.Exit
+    count = os.environ.get("WORLD_SIZE", "1")
+    if context.invoked_subcommand != "train" and count != "1" and "TORCHELASTIC_RUN_ID" in os.environ:
+        if os.environ.get("RANK") != "0":  # the leading process says it
+            raise SystemExit(2)
+        raise UserError(
+            f"foresay {context.invoked_subcommand} in {count} processes of torchrun; allowed: train: start one process"
+        )
 
 
 def main() -> NoReturn:
     """Runs the command line; mistakes give one line and code 2, signals 130 and 143."""
     signal.signal(signal.SIGTERM, _terminated)
     wait_briefly()
+    if "RANK" in os.environ:  # by torchrun: that another process has ended is told in one line
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     try:
         code = app(prog_name="foresay", standalone_mode=False) or 0
         if code == 130:  # how typer ends at Ctrl-C

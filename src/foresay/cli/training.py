@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,15 +43,37 @@ def train(
     encoding: Encoding = None,
     device: Device = None,
     trust: Trust = False,
+    processes: Annotated[
+        int | None, typer.Option(help="Train in so many processes of this machine: one for each GPU. Or use torchrun.")
+    ] = None,
 ) -> None:
     """Train a recipe or a text into a run folder; a text needs no settings."""
     from foresay import start
     from foresay.train.folder import trust_for
 
+    if processes is not None:
+        from foresay.launch import launch
+
+        if code := launch(processes, without_option(sys.argv[1:], "--processes")):
+            raise SystemExit(code)
+        return
+
     source, settings = divided(words or [], encoding)
     run = start.train(source or None, settings, out=out, resume=resume, minutes=minutes, device=device, trust=trust)
+    if os.environ.get("RANK", "0") != "0":  # the leading process says it
+        return
     use = _next(run, f"{shlex.quote(str(run.folder))}{trust_for(run.folder)}")
     say(f"{run.folder}: done; see {run.folder / 'README.md'}, or: foresay {use}")
+
+
+def without_option(words: list[str], option: str) -> list[str]:
+    """A command without an option and its value."""
+    kept, skip = list[str](), False
+    for word in words:
+        if not skip and word != option and not word.startswith(f"{option}="):
+            kept.append(word)
+        skip = word == option and not skip
+    return kept
 
 
 def _next(run: Any, place: str) -> str:

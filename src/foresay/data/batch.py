@@ -24,6 +24,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+PER_ROW = (
+    "ids", "targets", "mask", "starts", "spelt", "frames", "position", "labels", "given", "source", "source_mask",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -53,6 +57,16 @@ class Batch:
         """The fields that it has, by name."""
         every = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in every.items() if isinstance(value, Tensor)}
+
+    @property
+    def height(self) -> int:
+        """How many rows it has."""
+        return len(next(t for name, t in self.tensors().items() if name in PER_ROW))
+
+    def rows(self, begin: int, end: int) -> Batch:
+        """Some of its rows, as wide as they are here; the letters of strange words stay all."""
+        cut: dict[str, Any] = {name: t[begin:end] for name, t in self.tensors().items() if name in PER_ROW}
+        return replace(self, **cut)
 
     @property
     def tokens(self) -> int:

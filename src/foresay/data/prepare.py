@@ -64,11 +64,15 @@ def prepare(
     block: int = BLOCK,
     shard: int = SHARD,
     learnt: bool = False,
+    ray: bool = False,
 ) -> Prepared:
     """The shards of a corpus: opened when they are there, else made. `on_progress(stage, fraction)` by bytes.
 
-    With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained.
+    With `learnt` the vocabulary of `tokens` is used as it is: a new text for a model that is already trained. With
+    `ray` a text is encoded on the machines of a Ray cluster, to the same bytes.
     """
+    if ray and not isinstance(corpus, Corpus):
+        raise UserError("ray encodes plain text, and this is of another kind; leave it out")
     if isinstance(corpus, Series):
         from foresay.data.series_prepare import PreparingSeries  # it imports this module
 
@@ -82,7 +86,7 @@ def prepare(
     _check_lines(corpus, tokens, found)
 
     def write(folder: Path) -> None:
-        Writer(corpus, tokens, tell, block, shard, learnt).write(folder, split(corpus, found, seed))
+        Writer(corpus, tokens, tell, block, shard, learnt, ray).write(folder, split(corpus, found, seed))
         if changed := scans.changed():
             raise UserError(f"{changed.name} changed while it was read; run again when it is at rest")
 

@@ -19,6 +19,7 @@ from foresay.data.source import BLOCK
 from foresay.data.split import Parts, Stretch
 from foresay.errors import UserError
 from foresay.text.encoder import Encoders
+from foresay.text.ray_encoder import RayEncoders
 from foresay.text.tokens import Tokens
 
 Progress = Callable[[str, float], None]  # stage, fraction
@@ -31,7 +32,8 @@ class Writer:
     """Learns the vocabulary from the train part, unless it is `learnt`, and writes the shards of every part.
 
     A folder that an earlier writer left half done is gone on with: parts that are whole stay, the part that was being
-    written goes on after the last block that was kept. Blocks are read again up to there, but not encoded.
+    written goes on after the last block that was kept. Blocks are read again up to there, but not encoded. With `ray`
+    the machines of a cluster encode.
     """
 
     def __init__(
@@ -42,9 +44,10 @@ class Writer:
         block: int = BLOCK,
         shard: int = SHARD,
         learnt: bool = False,
+        ray: bool = False,
     ):
         self.unit, self.drop = corpus.unit, corpus.read.duplicates == "drop"
-        self.tell, self.block, self.shard, self.learnt = tell, block, shard, learnt
+        self.tell, self.block, self.shard, self.learnt, self.ray = tell, block, shard, learnt, ray
         self.tokens: Tokens = tokens if learnt else parts.anew(tokens)  # the caller's own stays as it is
         self.seen = Seen()
         self.repeated: dict[str, int] = {}  # part -> texts that stand in train before
@@ -57,7 +60,10 @@ class Writer:
             if not self.learnt:
                 self.tokens.learn(Again(lambda: self._sample(stretches["train"])))
             self.tokens.save(folder)
-        if self.tokens.quick or sum(map(_size, stretches.values())) < _WORTH:
+        if self.ray:
+            with RayEncoders(folder) as encoders:
+                self._encode_all(folder, stretches, encoders.encode)
+        elif self.tokens.quick or sum(map(_size, stretches.values())) < _WORTH:
             self._encode_all(folder, stretches, lambda batches: map(self.tokens.encode_many, batches))
         else:
             with Encoders(folder) as encoders:

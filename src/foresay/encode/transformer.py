@@ -176,7 +176,7 @@ class Transformer(Encoder):
             if maps is not None:
                 q, k, _ = block.look(x, turns)
                 maps.append(block.attention.weights(q, k, seen))
-            run = self.compiled if self.compiled is not None and self.training and past is None else Block.forward
+            run = self.compiled if self.compiled is not None and self.training and past is None else nn.Module.__call__
             x, k, v = run(block, x, seen, turns, past, memories[layer])
             after[str(layer)] = {"k": k, "v": v}
             stream.append(x)

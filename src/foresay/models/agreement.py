@@ -15,10 +15,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from foresay.data.batch import Batch
+from foresay.data.batch import PER_ROW, Batch
 from foresay.output.rows import full
-
-PER_ROW = ("ids", "frames", "targets", "mask", "starts", "spelt", "labels", "source", "source_mask")
 
 
 def twice(batch: Batch) -> Batch:

@@ -58,6 +58,13 @@ class Labelling(Task):
             return each.sum(1).mean()
         return F.cross_entropy(z, labels, weights)
 
+    def weight_of(self, batch: Batch) -> float:
+        """Its texts, each by the weight of its label where it has one."""
+        weights = self._weights()
+        if weights is None or self.labels.several or batch.labels is None:
+            return batch.weight
+        return float(weights.cpu()[batch.labels.cpu()].sum())
+
     def log_probs(self, batch: Batch) -> Tensor:
         """log P (B, C) of each label: of one among all, or of having each."""
         z = self.scores(batch) / self.heat

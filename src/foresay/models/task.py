@@ -48,6 +48,10 @@ class Task(nn.Module):
         """Mean training loss of a batch, and the state to carry into the next chunk."""
         raise AssertionError(f"{type(self).__name__} has no loss")
 
+    def weight_of(self, batch: Batch) -> float:
+        """How much the mean loss of a batch counts among those of others."""
+        return batch.weight
+
     def measure(self, batch: Batch, state: State | None = None) -> tuple[Tensor, State]:
         """Exact log P of every target, (B, T), 0 where masked."""
         raise AssertionError(f"{type(self).__name__} has no measure")

@@ -15,7 +15,6 @@ import torch
 
 from foresay.data.loader import Loader
 from foresay.train.loop import Trainer
-from foresay.train.measure import measure_on
 
 EVALUATIONS = 8
 WARM = 3  # steps that are not timed
@@ -32,12 +31,13 @@ def plan(make_trainer: Callable[[], Trainer], seconds: float) -> dict[str, int]:
     left = seconds - (time.perf_counter() - began) - RESERVE - EVALUATIONS * evaluation_seconds
     steps = max(int(left / step_seconds), FEWEST)
     every = -(-steps // EVALUATIONS)
-    return {
+    planned = {
         "train.steps": steps,
         "train.evaluate.every": every,
         "train.evaluate.tokens": tokens,
         "train.save.every": every,
     }
+    return trainer.team.told(planned)
 
 
 def _seconds_per_step(trainer: Trainer, limit: float) -> float:
@@ -45,7 +45,7 @@ def _seconds_per_step(trainer: Trainer, limit: float) -> float:
     times: list[float] = []
     began = _now(trainer)
     with Loader(trainer.order, 0, 0) as loader:
-        while len(times) < WARM + 3 or _now(trainer) - began < limit:
+        while trainer.team.told(len(times) < WARM + 3 or _now(trainer) - began < limit):
             before = _now(trainer)
             trainer.train_step([next(loader)[1] for _ in range(trainer.loop.accumulate)])
             times.append(_now(trainer) - before)
@@ -54,14 +54,14 @@ def _seconds_per_step(trainer: Trainer, limit: float) -> float:
 
 def _evaluation(trainer: Trainer, limit: float) -> tuple[int, float]:
     """How many validation tokens to read each time, so that it takes at most `limit` seconds, and how long that is."""
-    valid, batches = trainer.prepared.valid, trainer.loop.batches
+    valid = trainer.prepared.valid
     if valid is None:
         return 1, 0.0
     probe = min(len(valid), 4000)
-    measure_on(trainer.model, batches, valid, limit=1)
+    trainer.measure(valid, limit=1)
     began = _now(trainer)
-    read = measure_on(trainer.model, batches, valid, limit=probe).tokens
-    rate = (_now(trainer) - began) / read
+    measured = trainer.measure(valid, limit=probe)
+    rate = (_now(trainer) - began) / (probe if measured is None else measured.tokens)
     tokens = max(min(len(valid), trainer.loop.evaluate.tokens, int(limit / rate)), 1)
     return tokens, tokens * rate
 

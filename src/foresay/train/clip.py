@@ -76,7 +76,7 @@ class ByParts(Clip):
             found = [p.grad for p in child.parameters() if p.grad is not None and id(p) not in seen]
             seen |= {id(p) for p in child.parameters()}
             if found:
-                _divide(found, torch.nn.utils.get_total_norm(found), limit)
+                _divide(found, total_norm(found), limit)
 
 
 @part("clip", "value")
@@ -98,7 +98,13 @@ def gradients(model: nn.Module) -> list[Tensor]:
 def gradient_norm(model: nn.Module) -> Tensor:
     """||g|| over all parameters, a scalar on the device; 0 when nothing has a gradient."""
     found = gradients(model)
-    return torch.nn.utils.get_total_norm(found) if found else torch.zeros(())
+    return total_norm(found) if found else torch.zeros(())
+
+
+def total_norm(found: list[Tensor]) -> Tensor:
+    """||g|| over some gradients; of those that processes share (FSDP) over all shares."""
+    norm = torch.nn.utils.get_total_norm(found)
+    return norm.full_tensor() if hasattr(norm, "full_tensor") else norm  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _divide(found: Iterable[Tensor], norm: Tensor, limit: float | Tensor) -> None:

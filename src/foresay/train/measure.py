@@ -25,10 +25,10 @@ from foresay.train.foreseen import SeriesFigures, measure_series
 from foresay.train.heard import SpeechFigures, measure_speech
 from foresay.train.tagged import TagFigures, measure_tags
 
+Figures = Measured | TagFigures | Classified | SeriesFigures | SpeechFigures
 
-def measure_on(
-    model: Task, batches: Batches, shards: Shards, *, limit: int | None = None
-) -> Measured | TagFigures | Classified | SeriesFigures | SpeechFigures:
+
+def measure_on(model: Task, batches: Batches, shards: Shards, *, limit: int | None = None) -> Figures:
     """What there is to say of a model on held-out data of its kind."""
     if isinstance(model, Tagging):
         return measure_tags(model, batches, shards, limit=limit)

@@ -91,7 +91,10 @@ class SGD(Optimizer):
 
     def open(self, model: nn.Module) -> torch.optim.Optimizer:
         groups = _groups(model, self.weight_decay)
-        return torch.optim.SGD(groups, lr=self.lr, momentum=self.momentum, fused=True)
+        shared = any(
+            hasattr(parameter, "placements") for parameter in model.parameters()
+        )  # by FSDP: it has no fused one
+        return torch.optim.SGD(groups, lr=self.lr, momentum=self.momentum, fused=not shared)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

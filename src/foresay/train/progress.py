@@ -190,6 +190,14 @@ class Metrics:
             self.board.close()
 
 
+class NoMetrics(Metrics):
+    """Of a process that writes nothing."""
+
+    def write(self, line: dict[str, Any]) -> None: ...
+
+    def cut(self, step: int) -> None: ...
+
+
 def without_nan(value: Any) -> Any:
     """A value for JSON, which has no NaN and no infinity: null in their place."""
     if isinstance(value, dict):

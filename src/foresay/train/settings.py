@@ -33,10 +33,14 @@ class Save:
 
 @dataclass(frozen=True)
 class Compute:
-    """How a step is computed: from so many batches, and on a GPU as one CUDA graph; `auto` where batches allow it."""
+    """How a step is computed: from so many batches, and on a GPU as one CUDA graph; `auto` where batches allow it.
+
+    Of several processes each has all weights (`ddp`), or a share of them (`fsdp`).
+    """
 
     accumulate: Size = 1
     graph: Literal["auto"] | bool = "auto"
+    parallel: Literal["ddp", "fsdp"] = "ddp"
     compile: bool = False  # of a Transformer's block, by torch.compile; takes a minute before the first step
 
 

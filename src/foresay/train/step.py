@@ -28,6 +28,8 @@ from foresay.train.graph import Graphs, NotCapturable
 from foresay.train.optimise import set_rate
 from foresay.train.progress import Watch
 from foresay.train.settings import Loop
+from foresay.train.spread import spread_over
+from foresay.train.team import ALONE, Team
 
 MOST_SKIPPED = 20  # steps skipped in a row before the run gives up
 WORTH = 8  # batches of one shape in a run: to capture their step takes the time of about five, launched one by one
@@ -53,9 +55,10 @@ class Counters:
 class Steps:
     """A model and all that its steps change."""
 
-    def __init__(self, model: Task, loop: Loop, order: BatchOrder, watch: Watch):
-        self.model, self.loop, self.order, self.watch = model, loop, order, watch
+    def __init__(self, model: Task, loop: Loop, order: BatchOrder, watch: Watch, team: Team = ALONE):
+        self.model, self.loop, self.order, self.watch, self.team = model, loop, order, watch, team
         self.device = model.device
+        self.spread = spread_over(team, model, loop.compute.parallel)
         self.optimizer = loop.optimizer.open(model)
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=loop.precision == "float16")
         self.carried: State | None = None
@@ -67,7 +70,7 @@ class Steps:
             assert isinstance(model.encoder, Transformer), "checked with the recipe"
             model.encoder.compile_blocks()
         self.epochs = loop.steps * loop.accumulate / order.per_epoch
-        self.graph = wants_graph(loop, self.device)
+        self.graph = wants_graph(loop, self.device, team)
         self.graphs: Graphs | None = None  # from the first step on
 
     def train_step(self, batches: list[Batch]) -> tuple[float, float]:
@@ -83,6 +86,8 @@ class Steps:
         self.model.train()
         total, state = self.backward(batches, self.carried)
         self.carried = detach(state)
+        self.spread.add_gradients()
+        total = self.team.add(total)
         set_rate(self.optimizer, rate)
         self.scaler.unscale_(self.optimizer)
         norm = loop.clip.apply(self.model, counters.step) if loop.clip else gradient_norm(self.model)
@@ -101,21 +106,43 @@ class Steps:
         return mean, length
 
     def backward(self, batches: Sequence[Batch], carried: State | None) -> tuple[Tensor, State]:
-        """Fills the gradients; the mean loss of the batches, each counting by its tokens, and the state after them."""
-        precision = self.loop.precision
-        weights = [batch.weight for batch in batches] if len(batches) > 1 else [1]  # to count is to wait
+        """Fills the gradients; the mean loss of the batches, each counting by its tokens, and the state after them.
+
+        Of several processes each has its rows of every batch, and these are its shares of both.
+        """
+        precision, weights = self.loop.precision, self._weights(batches)
         total = torch.zeros((), device=self.device)
-        for batch, count in zip(batches, weights, strict=True):
+        for batch, weight in zip(map(self._own, batches), weights, strict=True):
             with torch.autocast(self.device.type, DTYPES[precision], enabled=precision != "float32"):
                 loss, carried = self.model.loss(batch.to(self.device), carried)
-            weight = count / max(sum(weights), 1)
-            self.scaler.scale(loss * weight).backward()
+            self.scaler.scale(loss * (weight * self.spread.factor)).backward()
             carried = (
                 detach(carried) if self.loop.batches.carries else {}
             )  # a cache is large, and nobody goes on from it
             total += loss.detach() * weight
         assert carried is not None
         return total, carried
+
+    def _own(self, batch: Batch) -> Batch:
+        """This process's rows of a batch; where there are too few any one, that counts for nothing."""
+        if self.team.alone:
+            return batch
+        begin, end = self.team.bounds(batch.height)
+        return batch.rows(begin, end) if end > begin else batch.rows(0, 1)
+
+    def _weights(self, batches: Sequence[Batch]) -> list[float]:
+        """The share of each batch, or of this process's rows of it, in the mean loss of all."""
+        if len(batches) == 1 and self.team.alone:
+            return [1.0]  # to count is to wait
+        counts = [self.model.weight_of(batch) for batch in batches]
+        own = counts
+        if not self.team.alone:
+            begins = [self.team.bounds(batch.height) for batch in batches]
+            own = [
+                self.model.weight_of(batch.rows(*begin)) if begin[1] > begin[0] else 0.0
+                for batch, begin in zip(batches, begins, strict=True)
+            ]
+        return [count / (sum(counts) or 1.0) for count in own]
 
     def _replay(self, batches: list[Batch], rate: float) -> tuple[Any, Any]:
         """The same step as a CUDA graph, which is captured when the first batch of its shape comes."""
@@ -177,12 +204,16 @@ class Steps:
             raise too_many(loss, norm, counters.step + 1, MOST_SKIPPED)
 
 
-def wants_graph(loop: Loop, device: torch.device) -> bool:
+def wants_graph(loop: Loop, device: torch.device, team: Team = ALONE) -> bool:
     """Whether the step runs as a CUDA graph.
 
     A loss scale, which float16 needs, is kept on the host. Of buckets, batches accumulate in too many shapes.
     """
     batches, graph = loop.batches, loop.compute.graph
+    if not team.alone:
+        if graph is True:
+            raise UserError(f"train.graph=true with {team.size} processes, whose steps talk; leave it out")
+        return False
     can = device.type == "cuda" and loop.precision != "float16"
     can = can and (batches.repeats or (batches.bucketed and loop.accumulate == 1))
     if graph is True and not can:
