@@ -172,7 +172,7 @@ def refusal(task: str, row: Row) -> str | None:
     if batches.reads != (data if (reads(task), data) == ("text", "images") else reads(task)):
         return "with data.kind="
     numbers = series or data in ("speech", "keywords")
-    if numbers and row["embedding"]["kind"] != "frames":
+    if numbers and row.get("embedding", {"kind": "frames"})["kind"] != "frames":
         return "would read symbols"
     if not numbers and row.get("embedding", {}).get("kind") == "frames":
         return "embedding=frames reads numbers"
