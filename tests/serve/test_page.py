@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from foresay.run import Run
@@ -114,6 +115,20 @@ def test_the_other_tabs(page: Any, shelf: Shelf) -> None:
     assert section.locator(".bars > span").first.text_content() == "king"
     section = done(page, "v.vec", "analogy", a="man", b="king", c="woman")
     assert section.locator(".bars > span").first.text_content() == "queen"
+    section = done(page, "pics", "draw", number="3", seed="4")
+    pictures = section.locator(".out img")
+    assert pictures.count() == 3 and pictures.evaluate_all("all => all.map(one => one.naturalHeight)") == [4, 4, 4]
+    section = done(page, "hums", "draw", number="2", seed="4")
+    assert section.locator(".out audio").count() == 2
+    section = done(page, "tides", "draw", number="2", seed="4")
+    assert section.locator(".out a").all_text_contents() == ["series 1.csv", "series 2.csv"]
+    tides: Any = shelf.find("tides").run
+    section = done(page, "tides", "forecast", input="10,0\n,1\n12,1\n", steps="2", paths="20")
+    mean = tides.forecast(np.array([[10, 0], [np.nan, 1], [12, 1]]), steps=2, number=20).mean[0]
+    shown = section.locator("td:nth-child(3)").all_text_contents()
+    assert [float(one) for one in shown] == pytest.approx(mean.reshape(-1).tolist(), rel=1e-5)
+    section = done(page, "v.vec", "embed", input="king woman")
+    assert section.locator(".out").text_content() == "1.000 -0.5000 0.000"
     section = done(page, "tiny", "correct", input="teh")
     assert "nats" in section.locator(".told").text_content()
     assert page.locator("#fault").is_hidden()
