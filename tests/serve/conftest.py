@@ -16,6 +16,7 @@ from foresay.serve.engine import Limits
 from foresay.serve.served import Shelf, open_all
 from foresay.train.progress import Watch
 from foresay.vectors.word_vectors import WordVectors
+from tests import hums, striped, tides
 
 PAIRS = {
     "task": "seq2seq",
@@ -25,19 +26,34 @@ PAIRS = {
     "writer": {"kind": "recurrent", "cell": "gru", "size": 8},
     "train": {"steps": 3, "batches": {"kind": "pairs", "tokens": 300}, "evaluate": {"tokens": 100}},
 }
+BOTH = {
+    "task": "bilm",
+    "tokens": "words",
+    "embedding": {"size": 6},
+    "encoder": {"kind": "recurrent", "cell": "gru", "size": 6},
+    "train": {"steps": 3, "batches": {"kind": "packed", "rows": 4, "length": 12, "across": True}},
+}
+ROLLS = {"train": {"batches": {"kind": "series", "rows": 8, "length": 16}}, "output": "bernoulli", "season": 1}
+DRAWERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "pics": (striped, {"condition": 4}),
+    "hums": (hums, {}),
+    "tides": (tides, {}),
+    "chords": (tides, ROLLS | {"data": {"kind": "music", "train": "builtin:chords"}}),
+}
 WORDS = ["king", "man", "woman", "queen", "apple"]
 MATRIX = [[2, 2, 0], [0, 3, 0], [0, -3, 0], [1, -1, 0.1], [0, 0, 5]]
 
 
 @pytest.fixture(scope="session")
 def shelf(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    """`tiny` writes, `pairs` rewrites, `bag` labels, `hmm` tags, `v.vec` knows words."""
-    folder = tmp_path_factory.mktemp("served")
+    """`tiny` writes, `pairs` rewrites, `bag` labels, `hmm` tags, `v.vec` knows words, `both` those of a text; `pics`,
+    `hums`, `tides` and `chords` draw."""
+    folder, quiet = tmp_path_factory.mktemp("served"), {"device": "cpu", "watch": Watch()}
 
     def made(name: str, recipe: dict[str, Any], rows: list[str], kind: str) -> Path:
         (folder / f"{name}.tsv").write_text("".join(rows), "utf-8")
         data = {"kind": kind, "train": str(folder / f"{name}.tsv")}
-        start.train(recipe | {"data": data}, out=folder / name, device="cpu", watch=Watch())
+        start.train(recipe | {"data": data}, out=folder / name, **quiet)
         return folder / name
 
     with warnings.catch_warnings():
@@ -53,8 +69,20 @@ def shelf(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
             ["the\tD\ncat\tN\n\n", "a\tD\ndog\tN\nsees\tV\n\n"] * 20,
             "tags",
         )
+        (folder / "both.txt").write_text("the cat sat on a mat\n" * 30)
+        both = start.train(BOTH | {"data": {"train": str(folder / "both.txt")}}, out=folder / "both", **quiet).folder
+        drawers = [made_small(folder, name) for name in DRAWERS]
     WordVectors(WORDS, MATRIX).save(folder / "v.vec")
-    return open_all([trained, pairs, bag, hmm, folder / "v.vec"], "cpu")
+    return open_all([trained, pairs, bag, hmm, folder / "v.vec", both, *drawers], "cpu")
+
+
+def made_small(folder: Path, name: str) -> Path:
+    """A run that draws, in a folder of its name."""
+    module, more = DRAWERS[name]
+    own = folder / f"{name}-made"
+    own.mkdir()
+    few = {"train": module.TRAIN | {"steps": 4} | more.get("train", {})}
+    return module.train_small(own, **(more | few)).folder.rename(folder / name)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import urllib.error
+import urllib.request
 from typing import Any
 
 import pytest
@@ -44,7 +47,9 @@ def test_models(client: Any, shelf: Shelf) -> None:
     assert found["object"] == "list" and [one["id"] for one in found["data"]] == list(shelf.all)
     ways = {one["id"]: one["can"] for one in found["data"]}
     assert ways["tiny"] == ["complete", "score", "correct"] and ways["pairs"] == ["complete", "translate", "score"]
-    assert ways["bag"] == ways["hmm"] == ["predict"] and ways["v.vec"] == ["near", "analogy"]
+    assert ways["both"] == ["score", "correct", "embed"] and ways["pics"] == ways["hums"] == ["draw"]
+    assert ways["tides"] == ways["chords"] == ["forecast", "draw"]
+    assert ways["bag"] == ways["hmm"] == ["predict"] and ways["v.vec"] == ["near", "analogy", "embed"]
     assert client.get("/v1/models/tiny").json() == found["data"][0]
     assert client.get("/v1/models/none").json()["error"]["code"] == "model_not_found"
 
@@ -171,24 +176,34 @@ def test_words(ask: Any) -> None:
 
 
 WRONG = [
-    ({"model": "tine"}, 404, "model", "model='tine'; allowed: tiny, pairs, bag, hmm, v.vec; did you mean 'tiny'?"),
+    ({"model": "tine"}, 404, "model", "model='tine'; allowed: tiny, pairs, bag, hmm, v.vec, both, pics, hums, "),
     ({}, 400, "model", "model is missing; give it"),
     ({"model": "tiny", "max_token": 3}, 400, "max_token", "max_token is unknown; allowed: model, prompt, max_tokens,"),
-    ({"model": "tiny", "prompt": [1, 2]}, 400, "prompt", "prompt=[1, 2]; allowed: text, or a list of texts"),
-    ({"model": "tiny", "temperature": "1"}, 400, "temperature", "temperature='1'; allowed: a valid number"),
-    ({"model": "tiny", "temperature": -1}, 400, "temperature", "temperature=-1; allowed: greater than or equal to 0"),
-    ({"model": "tiny", "top_p": 0}, 400, "top_p", "top_p=0; allowed: greater than 0"),
-    ({"model": "tiny", "logprobs": 21}, 400, "logprobs", "logprobs=21; allowed: less than or equal to 20"),
-    ({"model": "tiny", "suffix": "x"}, 400, "suffix", "suffix='x'; allowed: None"),
-    ({"model": "tiny", "max_tokens": 301}, 400, None, "length=301; allowed here: 300 tokens at most"),
-    ({"model": "tiny", "n": 5}, 400, None, "number=5; allowed here: 4 texts at most"),
-    ({"model": "tiny", "stop": ""}, 400, None, "stop='' is in every text; give strings that are not empty"),
-    ({"model": "tiny", "label": "7"}, 400, None, "label='7', but "),
-    ({"model": "tiny", "best_of": 3}, 400, None, "best_of=3; allowed: n, which is 1; leave it out"),
-    ({"model": "tiny", "max_tokens": 0}, 400, None, "max_tokens=0 writes nothing; allowed: 1 or more, or 0 with echo"),
-    ({"model": "tiny", "stream_options": {}}, 400, None, "stream_options without stream; leave it out, or set stream"),
-    ({"model": "bag"}, 400, None, "bag is of task bag-of-words and cannot complete; allowed of it: /v1/predict;"),
-    ({"model": "pairs", "prompt": "a", "echo": True}, 400, None, "echo, and pairs writes from a source"),
+    ({"model": "tiny", "prompt": [1, 2]}, 400, "prompt", "prompt=[1, 2]; allowed: text, or a list of 1 to 256 texts"),
+    ({"model": "tiny", "temperature": "1"}, 400, "temperature", 'temperature="1"; allowed: a number'),
+    ({"model": "tiny", "temperature": -1}, 400, "temperature", "temperature=-1; allowed: 0 or more"),
+    ({"model": "tiny", "top_p": 0}, 400, "top_p", "top_p=0; allowed: more than 0"),
+    ({"model": "tiny", "logprobs": 21}, 400, "logprobs", "logprobs=21; allowed: 20 at most"),
+    ({"model": "tiny", "suffix": "x"}, 400, "suffix", 'suffix="x"; allowed: null'),
+    ({"model": "tiny", "max_tokens": 301}, 400, "max_tokens", "max_tokens=301; allowed here: 300 tokens at most"),
+    ({"model": "tiny", "n": 5}, 400, "n", "n=5; allowed here: 4 texts at most"),
+    ({"model": "tiny", "stop": ""}, 400, "stop", "stop='' is in every text; give strings that are not empty"),
+    ({"model": "tiny", "label": "7"}, 400, "label", "label='7', but "),
+    ({"model": "tiny", "best_of": 3}, 400, "best_of", "best_of=3; allowed: n, which is 1; leave it out"),
+    ({"model": "tiny", "max_tokens": 0}, 400, "max_tokens", "max_tokens=0 writes nothing; allowed: 1 or more, or"),
+    ({"model": "tiny", "stream_options": {}}, 400, "stream_options", "stream_options without stream; leave it out, or"),
+    ({"model": "bag"}, 400, None, "bag is of task bag-of-words and cannot complete texts; allowed of it: /v1/predict;"),
+    ({"model": "pairs", "prompt": "a", "echo": True}, 400, "echo", "echo, and pairs writes from a source"),
+    ({"model": "pics"}, 400, None, "pics is of images of 4 x 3 pixels and cannot complete texts; allowed of it: /v1/"),
+    ({"model": "tiny", "prompt": []}, 400, "prompt", "prompt=[]; allowed: text, or a list of 1 to 256 texts"),
+    ({"model": "tiny", "prompt": None}, 400, "prompt", "prompt=null; allowed: text, or a list of 1 to 256 texts"),
+    ({"model": "tiny", "prompt": ["a"] * 257}, 400, "prompt", 'prompt=["a", "a", "a", "a", "a", "a", "a", "a", '),
+    ({"model": "tiny", "stop": [1]}, 400, "stop", "stop=[1]; allowed: text, or a list of 16 texts at most"),
+    ({"model": "tiny", "n": True}, 400, "n", "n=true; allowed: a whole number"),
+    ({"model": "tiny", "echo": 1}, 400, "echo", "echo=1; allowed: true or false"),
+    ({"model": "tiny", "seed": 1.5}, 400, "seed", "seed=1.5; allowed: a whole number"),
+    ({"model": "tiny", "logit_bias": {"5": 1}}, 400, "logit_bias", 'logit_bias={"5": 1}; allowed: 0 entries at most'),
+    ({"model": "tiny", "stream_options": {"usage": 1}}, 400, "stream_options", "stream_options.usage is unknown; "),
     ({"model": "pairs", "prompt": ""}, 400, None, "source 1 of 1 is empty (''); give a text"),
 ]  # fmt: skip
 
@@ -206,6 +221,9 @@ def test_other_mistakes(client: Any, ask: Any) -> None:
         ("{", "the body is no JSON ("),
         ("[1]", "the body is no JSON object"),
         ("", "the body is no"),
+        (b'{"a": "\xff"}', "the body is no JSON (it is not UTF-8: byte 0xFF at 8); give a JSON object"),
+        ("[" * 200_000, "the body is no JSON (its lists or objects are nested too deep); give a JSON object"),
+        ("1" * 5000, "the body is no JSON (a number has too many digits); give a JSON object"),
     ):
         answer = client.post("/v1/score", content=content, headers=json_)
         assert answer.status_code == 400 and answer.json()["error"]["message"].startswith(said), answer.text
@@ -213,6 +231,8 @@ def test_other_mistakes(client: Any, ask: Any) -> None:
     assert client.get("/v1/score").status_code == 405
     assert "allowed of tiny: texts" in ask("/v1/score", 400, model="tiny", input=[["a", "b"]])["error"]["message"]
     assert "[source, target]" in ask("/v1/score", 400, model="pairs", input="a")["error"]["message"]
+    said = ask("/v1/words/near", 400, model="tiny", input="a")["error"]["message"]
+    assert said.startswith("tiny is of task language-model and cannot find near words; allowed of it: /v1/completions,")
     assert "cannot translate" in ask("/v1/translate", 400, model="tiny", input="a")["error"]["message"]
     plain = {"content-type": "text/plain"}  # what a foreign page could send without asking
     answer = client.post("/v1/score", content='{"model": "tiny", "input": "a"}', headers=plain)
@@ -221,6 +241,49 @@ def test_other_mistakes(client: Any, ask: Any) -> None:
     assert long.status_code == 413 and "8 MiB" in long.json()["error"]["message"]
     parts = client.post("/v1/score", content=iter([b" " * (1 << 20)] * 9), headers=json_)
     assert parts.status_code == 413
+
+
+HALVES = [
+    ("/v1/score", {"input": "\ud800"}, "input holds half a character (U+D800), which no text does"),
+    ("/v1/score", {"input": ["a", ["b", "c\udfff"]]}, "input holds half a character (U+DFFF)"),
+    ("/v1/completions", {"prompt": "\ud800", "echo": True, "max_tokens": 2}, "prompt holds half a character (U+D800)"),
+    ("/v1/completions", {"prompt": "\ud800", "echo": True, "max_tokens": 2, "stream": True}, "prompt holds half"),
+    ("/v1/completions", {"stop": ["a", "\udc00"]}, "stop holds half a character (U+DC00)"),
+    ("/v1/completions", {"logit_bias": {"\ud800": 1}}, "logit_bias holds half a character (U+D800)"),
+    ("/v1/completions", {"\ud800": 1}, r"\ud800 is unknown; allowed: model, prompt"),
+    ("/v1/words/analogy", {"a": "\ud800", "b": "b", "c": "c"}, "a holds half a character (U+D800)"),
+    ("/v1/embeddings", {"model": "\ud800", "input": "a"}, "model holds half a character (U+D800)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "body", "message"), HALVES, ids=range(len(HALVES)))
+def test_half_a_character_is_refused(client: Any, path: str, body: dict[str, Any], message: str) -> None:
+    """Which JSON can spell and no text is made of; both halves are a character as any other."""
+    content = json.dumps({"model": "tiny"} | body)
+    answer = client.post(path, content=content, headers={"content-type": "application/json"})
+    error = answer.json()["error"]
+    assert answer.status_code == 400 and error["message"].startswith(message), answer.text
+
+
+def test_both_halves_are_a_character(client: Any, tiny: Run) -> None:
+    content = r'{"model": "tiny", "input": "\ud83d\ude00"}'
+    answer = client.post("/v1/score", content=content, headers={"content-type": "application/json"})
+    assert answer.json()["data"] == [tiny.score("\U0001f600")[0].as_dict()]
+
+
+def test_the_rest_of_a_refused_body_is_read(address: str) -> None:
+    """Else who sends it sees that the connection broke; who asks first, as curl does, is told before."""
+    for content in (b" " * (9 << 20), iter([b" " * (1 << 20)] * 9)):
+        request = urllib.request.Request(f"{address}/v1/score", content, {"content-type": "application/json"})
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request)
+        assert caught.value.code == 413 and "8 MiB" in json.load(caught.value)["error"]["message"]
+        caught.value.close()
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as sent:
+        head = f"POST /v1/score HTTP/1.1\r\nhost: {host}\r\ncontent-length: {9 << 20}\r\nexpect: 100-continue\r\n\r\n"
+        sent.sendall(head.encode())
+        assert sent.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_run_that_fails_is_told_without_its_inside(client: Any, tiny: Run, monkeypatch: pytest.MonkeyPatch) -> None:

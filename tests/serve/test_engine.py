@@ -155,6 +155,10 @@ def test_who_cannot_hear_is_as_one_who_went_away(engine: Engine, lstm: Run) -> N
     other = engine.write("lstm", lstm.asked("the", length=9, seed=1))
     assert other.result(SOON) == lstm.generate("the", length=9, seed=1)
     deaf_one.result(SOON)
+    for _ in range(1000):  # the row of the other leaves just after its end is told
+        if not engine.writing:
+            break
+        time.sleep(0.01)
     assert len(heard) == 1 and engine.writing == 0
 
 

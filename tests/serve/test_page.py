@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
+from foresay.data.wav import wav_bytes
 from foresay.run import Run
 from foresay.serve.served import Shelf
 
@@ -18,6 +21,8 @@ LOOKS = {
     "light": {"color_scheme": "light", "viewport": {"width": 1000, "height": 760}},
     "dark phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 780}, "has_touch": True},
 }
+PLAYED = """(one, source) => new Promise((done) => {
+  Object.assign(one, { onloadedmetadata: () => done(one.duration), onerror: () => done(null), src: source }); })"""
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +119,23 @@ def test_the_other_tabs(page: Any, shelf: Shelf) -> None:
     assert section.locator(".bars > span").first.text_content() == "king"
     section = done(page, "v.vec", "analogy", a="man", b="king", c="woman")
     assert section.locator(".bars > span").first.text_content() == "queen"
+    section = done(page, "pics", "draw", number="3", seed="4")
+    pictures = section.locator(".out img")
+    assert pictures.count() == 3 and pictures.evaluate_all("all => all.map(one => one.naturalHeight)") == [4, 4, 4]
+    section = done(page, "hums", "draw", number="2", seed="4")
+    sounds = section.locator(".out audio")
+    assert sounds.count() == 2
+    heard = base64.b64encode(wav_bytes(np.zeros(800), 8000)).decode()  # Chromium plays none under 3,000 Hz
+    assert sounds.first.evaluate(PLAYED, f"data:audio/wav;base64,{heard}") == pytest.approx(0.1)
+    section = done(page, "tides", "draw", number="2", seed="4")
+    assert section.locator(".out a").all_text_contents() == ["series 1.csv", "series 2.csv"]
+    tides: Any = shelf.find("tides").run
+    section = done(page, "tides", "forecast", input="10,0\n,1\n12,1\n", steps="2", paths="20")
+    mean = tides.forecast(np.array([[10, 0], [np.nan, 1], [12, 1]]), steps=2, number=20).mean[0]
+    shown = section.locator("td:nth-child(3)").all_text_contents()
+    assert [float(one) for one in shown] == pytest.approx(mean.reshape(-1).tolist(), rel=1e-5)
+    section = done(page, "v.vec", "embed", input="king woman")
+    assert section.locator(".out").text_content() == "1.000 -0.5000 0.000"
     section = done(page, "tiny", "correct", input="teh")
     assert "nats" in section.locator(".told").text_content()
     assert page.locator("#fault").is_hidden()

@@ -21,8 +21,12 @@ PATHS = {
     "/v1/translate": "post",
     "/v1/words/near": "post",
     "/v1/words/analogy": "post",
+    "/v1/embeddings": "post",
+    "/v1/draw": "post",
+    "/v1/forecast": "post",
 }
-MODELS = {"/v1/predict": "bag", "/v1/translate": "pairs", "/v1/words/near": "v.vec", "/v1/words/analogy": "v.vec"}
+MODELS = {"/v1/predict": "bag", "/v1/translate": "pairs", "/v1/words/near": "v.vec", "/v1/words/analogy": "v.vec",
+    "/v1/embeddings": "v.vec", "/v1/draw": "pics", "/v1/forecast": "tides"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ What a run cannot do is a line with status 400; `faults.py` has all that can go 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 
 from foresay import __version__
@@ -24,15 +25,20 @@ from foresay.errors import UserError
 from foresay.serve import bodies
 from foresay.serve.besides import add_texts, add_words
 from foresay.serve.calls import done, noted, said, watched
-from foresay.serve.completions import Completion, answer, check, decoder_of, drawn, event
+from foresay.serve.completions import NAMES, Completion, answer, check, decoder_of, drawn, event
 from foresay.serve.counters import Counters
+from foresay.serve.drawing import add_drawing
+from foresay.serve.embeddings import add_embeddings
 from foresay.serve.engine import Busy, Engine, Limits
-from foresay.serve.faults import Fault, fault_of, unfit
+from foresay.serve.faults import Fault, fault_of, unfit, unread
 from foresay.serve.gate import Gate
 from foresay.serve.served import Served, Shelf
 
 PAGE = Path(__file__).parent / "page"
-OWN = {"Content-Security-Policy": "default-src 'self'; img-src data:", "Cache-Control": "no-cache"}  # nothing elsewhere
+OWN = {
+    "Content-Security-Policy": "default-src 'self'; img-src data:; media-src data:",
+    "Cache-Control": "no-cache",
+}  # nothing elsewhere
 
 
 def make_app(shelf: Shelf, *, key: str | None = None, limits: Limits = Limits()) -> FastAPI:  # noqa: B008 - frozen
@@ -53,6 +59,8 @@ def make_app(shelf: Shelf, *, key: str | None = None, limits: Limits = Limits())
     _add_completions(app, shelf, engine, counters)
     add_texts(app, shelf, engine)
     add_words(app, shelf, engine)
+    add_embeddings(app, shelf, engine)
+    add_drawing(app, shelf, engine)
     whole = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -77,22 +85,30 @@ def _tell_faults(app: FastAPI) -> None:
     @app.exception_handler(Fault)
     @app.exception_handler(Busy)
     @app.exception_handler(Exception)
-    async def any_(_request: Request, error: Exception) -> Response:
-        return told(fault_of(error))
+    async def any_(request: Request, error: Exception) -> Response:
+        return told(fault_of(error, _fields(request)))
 
     @app.exception_handler(RequestValidationError)
     async def unfit_(request: Request, error: RequestValidationError) -> Response:
-        field = getattr(request.scope.get("route"), "body_field", None)
-        allowed = list(getattr(getattr(field, "field_info", None), "annotation", bodies.Body).model_fields)
-        return told(unfit(error.errors(), allowed))
+        if error.errors()[0]["type"] == "json_invalid":
+            return told(unread(error.__cause__))
+        return told(unfit(error.errors(), _fields(request)))
 
     @app.exception_handler(HTTPException)
     async def strange(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:  # of FastAPI's, for all that ends the reading of a body but JSON's own errors
+            return told(unread(error.__cause__))
         if error.status_code == 404:
             message = f"there is no {request.url.path[:60]}; allowed: /v1/models, /v1/completions, ..., /openapi.json"
         else:
             message = f"{request.method} {request.url.path[:60]}: {error.detail}"
         return told(Fault(error.status_code, message, "invalid_request_error"))
+
+
+def _fields(request: Request) -> Mapping[str, FieldInfo]:
+    """What a request to this path may say."""
+    field = getattr(request.scope.get("route"), "body_field", None)
+    return getattr(getattr(field, "field_info", None), "annotation", bodies.Body).model_fields
 
 
 def _add_own(app: FastAPI, shelf: Shelf, engine: Engine, counters: Counters) -> None:
@@ -163,7 +179,7 @@ async def _from_source(run: Any, body: bodies.CompletionBody, engine: Engine) ->
         raise UserError(f"{given}, and {body.model} writes from a source, whose target ends by itself; leave it out")
     length = body.max_tokens if "max_tokens" in body.model_fields_set else None
     began, prompts = time.time(), [body.prompt] if isinstance(body.prompt, str) else body.prompt
-    engine.check(length or 1, body.n or 1, len(prompts))
+    engine.check(length or 1, body.n or 1, len(prompts), names=NAMES)
     seed = drawn(body)
     how = {"length": length, "decoder": decoder_of(body, usual=0.0), "number": body.n or 1, "seed": seed}
     texts, notes = await done(engine, lambda: noted(lambda: run.generate(prompts, **how)))

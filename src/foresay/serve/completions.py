@@ -30,6 +30,7 @@ from foresay.serve.growing import Growing, text_of
 from foresay.train.progress import without_nan
 
 REASONS = {"stop": "stop", "length": "length", "cancelled": "length"}  # what OpenAI's clients know
+NAMES = ("max_tokens", "n")  # OpenAI's for length and number
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Completion:
         self.prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
         self.number, self.length = body.n or 1, 16 if body.max_tokens is None else body.max_tokens
         check(body)
-        engine.check(self.length, self.number, len(self.prompts))
+        engine.check(self.length, self.number, len(self.prompts), names=NAMES)
         self.asked = [self._asked(prompt) for prompt in self.prompts]
         self.choices = [Choice(run, asked, self.echo) for asked in self.asked for _ in range(self.number)]
         self.news: asyncio.Queue[tuple[int, Chosen | str]] = asyncio.Queue()

@@ -119,12 +119,20 @@ class Engine:
             self.changed.notify()
         return ticket
 
-    def check(self, length: int, number: int, prompts: int = 1, prompt: int = 0) -> None:
-        """Refuses more than a request may ask for."""
+    def check(
+        self,
+        length: int,
+        number: int,
+        prompts: int = 1,
+        prompt: int = 0,
+        *,
+        names: tuple[str, str] = ("length", "number"),
+    ) -> None:
+        """Refuses more than a request may ask for; `names` are what its length and its number are called there."""
         if length > self.limits.length:
-            raise UserError(f"length={length}; allowed here: {self.limits.length:,} tokens at most")
+            raise UserError(f"{names[0]}={length}; allowed here: {self.limits.length:,} tokens at most")
         if number > self.limits.number:
-            raise UserError(f"number={number}; allowed here: {counted(self.limits.number, 'text')} at most")
+            raise UserError(f"{names[1]}={number}; allowed here: {counted(self.limits.number, 'text')} at most")
         if number * prompts > self.limits.waiting:
             allowed = f"allowed here: {counted(self.limits.waiting, 'text')} at most; divide them"
             raise UserError(f"{prompts:,} prompts with {counted(number, 'text')} each; {allowed}")

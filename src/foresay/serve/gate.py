@@ -11,6 +11,7 @@ from foresay.serve.counters import Counters
 from foresay.serve.faults import Fault
 
 LARGEST = 8 << 20  # bytes of a body
+DISCARDED = 64 << 20  # bytes that are read of one that is refused
 OPEN = ("/", "/health", "/page.css", "/page.js", "/openapi.json")  # no key is asked for
 
 
@@ -24,11 +25,12 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status, read = time.time(), "499", 0
+        began, status, read, left = time.time(), "499", 0, True
 
         async def receiving() -> Any:
-            nonlocal read
+            nonlocal read, left
             message = await receive()
+            left = message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > LARGEST:
                 raise TooLarge
@@ -38,6 +40,8 @@ class Gate:
             nonlocal status
             if read > LARGEST and status != "413":  # what the app says of a body it could not read
                 status = "413"
+                if left:
+                    await discard(scope, receive, read)
                 await refuse(TooLarge(), send)
             if read > LARGEST:
                 return
@@ -47,6 +51,7 @@ class Gate:
 
         try:
             if (fault := self._refused(scope)) is not None:
+                await discard(scope, receive, 0)
                 await refuse(fault, sending)
             else:
                 await self.app(scope, receiving, sending)
@@ -77,6 +82,18 @@ class TooLarge(Fault):
         super().__init__(
             413, f"the body is too large; allowed: {LARGEST >> 20} MiB; divide it", "invalid_request_error"
         )
+
+
+async def discard(scope: Any, receive: Any, read: int) -> None:
+    """Reads the rest of a body that nobody wants: who is still sending when the connection ends sees only that it
+    broke, not the answer. Not beyond `DISCARDED`, and not of who waits to be told whether to send at all."""
+    if any(name.lower() == b"expect" for name, _ in scope["headers"]):
+        return
+    while read <= DISCARDED:
+        message = await receive()
+        read += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
 
 
 async def refuse(fault: Fault, send: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foresay.counts.arpa_files import is_arpa
 from foresay.errors import UserError, nearest
@@ -14,15 +14,28 @@ from foresay.loading import load
 from foresay.run import Run
 from foresay.vectors.word_vectors import WordVectors
 
-WAYS = {  # what can be asked, where, and who answers it
-    "complete": ("/v1/completions", "a run that writes texts: foresay train lstm, transformer, ngram, dates, ..."),
-    "score": ("/v1/score", "a language model, or a run that writes from a source: foresay train lstm, masked, ..."),
-    "predict": ("/v1/predict", "a run that tags words or labels texts: foresay train pos, sentiment, ..."),
-    "correct": ("/v1/correct", "a language model of texts: foresay train lstm, masked, kneser-ney, ..."),
-    "translate": ("/v1/translate", "a run that writes from a source: foresay train translate-transformer, dates, ..."),
-    "near": ("/v1/words/near", "vectors of words: foresay train skipgram, cbow"),
-    "analogy": ("/v1/words/analogy", "vectors of words: foresay train skipgram, cbow"),
-}  # fmt: skip
+
+class Way(NamedTuple):
+    """What can be asked: where, what it is in a sentence, who answers it, and recipes of such runs."""
+
+    path: str
+    phrase: str
+    who: str
+    recipes: str
+
+
+WAYS = {
+    "complete": Way("/v1/completions", "complete texts", "a run that writes texts", "lstm, transformer, ngram, dates"),
+    "score": Way("/v1/score", "score texts", "a language model, or a run that writes from a source", "lstm, masked"),
+    "predict": Way("/v1/predict", "predict tags or labels", "a run that tags words or labels texts", "pos, sentiment"),
+    "correct": Way("/v1/correct", "correct texts", "a language model of texts", "lstm, masked, kneser-ney"),
+    "translate": Way("/v1/translate", "translate", "a run that writes from a source", "translate-transformer, dates"),
+    "near": Way("/v1/words/near", "find near words", "vectors of words", "skipgram, cbow"),
+    "analogy": Way("/v1/words/analogy", "find analogies", "vectors of words", "skipgram, cbow"),
+    "embed": Way("/v1/embeddings", "embed texts", "vectors of words, alone or in their context", "skipgram, elmo"),
+    "draw": Way("/v1/draw", "draw", "a model of pictures, sounds or series", "pixelcnn, wavenet, chorales"),
+    "forecast": Way("/v1/forecast", "forecast", "a run on series of numbers", "sunspots, seasons"),
+}
 
 
 class NotThere(UserError):
@@ -46,19 +59,47 @@ class Served:
     def ways(self) -> tuple[str, ...]:
         """What can be asked of it."""
         if self.run is None:
-            return ("near", "analogy")
+            return ("near", "analogy", "embed")
         model = self.run.model
-        if hasattr(self.run, "form"):  # of pictures, sounds or numbers
+        if hasattr(self.run, "forecast"):
+            return ("forecast", "draw")
+        if hasattr(self.run, "form"):  # of pictures or sounds
+            return ("draw",) if hasattr(self.run, "draw") and model.causal else ()
+        if self.pictured:  # the only way to give it a picture is the path of a file, which is no matter of clients
             return ()
         if model.conditional:
             return ("complete", "translate", "score")
         if hasattr(self.run, "predict"):
             return ("predict",)
-        return (("complete",) if model.causal else ()) + ("score", "correct") if model.sequence else ()
+        own = (("complete",) if model.causal else ()) + ("score", "correct") if model.sequence else ()
+        return own + (("embed",) if hasattr(self.run, "embed") else ())
+
+    @property
+    def pictured(self) -> bool:
+        """Whether it writes from pictures."""
+        return self.run is not None and getattr(self.run.recipe.data, "pictured", False)
+
+    @property
+    def command(self) -> str:
+        """What a run is used by that nothing can be asked of here."""
+        return f"foresay {'generate' if self.pictured else 'predict' if hasattr(self.run, 'predict') else 'score'}"
+
+    @cached_property
+    def data(self) -> str | None:
+        """What it was trained on, where that is no text."""
+        if self.pictured:
+            return "pictures with texts"
+        form = getattr(self.run, "form", None)
+        told = None if form is None else form.told()
+        return f"series of {told}" if told is not None and hasattr(self.run, "forecast") else told
 
     def about(self) -> dict[str, Any]:
         """For who chooses among several."""
         told: dict[str, Any] = {"task": self.task, "can": list(self.ways)}
+        if self.data is not None:
+            told["data"] = self.data
+        if not self.ways:
+            told["command"] = self.command
         if self.run is not None and self.run.model.sequence:
             told["labels"] = list(self.run.labels)
         return told
@@ -66,10 +107,12 @@ class Served:
     def must(self, way: str) -> Any:
         """The run or the vectors; refused where they do not have this way."""
         if way not in self.ways:
-            can = ", ".join(WAYS[one][0] for one in self.ways) or "nothing here"
-            raise UserError(
-                f"{self.name} is of task {self.task} and cannot {way}; allowed of it: {can}; {way} needs {WAYS[way][1]}"
-            )
+            path, phrase, who, recipes = WAYS[way]
+            what = f"of {self.data}" if self.data is not None else f"of task {self.task}"
+            can = ", ".join(WAYS[one].path for one in self.ways)
+            own = f"allowed of it: {can}" if can else f"nothing can be asked of it here: use {self.command}"
+            needs = f"{path} needs {who}: foresay train {recipes}, ..."
+            raise UserError(f"{self.name} is {what} and cannot {phrase}; {own}; {needs}")
         return self.run if self.run is not None else self.vectors
 
 

@@ -51,8 +51,13 @@ def sheet(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
 
 def write_image(path: Path, image: np.ndarray) -> None:
     """A picture (rows, columns, channels) of 0 .. 255 as PNG, whole or not at all."""
+    write_file(path, png_bytes(image))
+
+
+def png_bytes(image: np.ndarray) -> bytes:
+    """A picture (rows, columns, channels) of 0 .. 255 as PNG."""
     from PIL import Image
 
     held = io.BytesIO()
     Image.fromarray(image[..., 0] if image.shape[2] == 1 else image).save(held, "png")
-    write_file(path, held.getvalue())
+    return held.getvalue()

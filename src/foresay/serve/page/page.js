@@ -2,7 +2,8 @@
 "use strict";
 
 const NAMES = { complete: "Write", score: "Score", predict: "Predict", correct: "Correct", translate: "Translate",
-  near: "Near words", analogy: "Analogy" };
+  near: "Near words", analogy: "Analogy",
+  draw: "Draw", forecast: "Forecast", embed: "Embed" };
 const DARKEST = 8; // nats at which a token is as surprising as the colours can show
 
 const $ = (where, from = document) => from.querySelector(where);
@@ -230,7 +231,73 @@ const DO = {
     const { data } = await (await asked("words/analogy", { model: run.id, a: given.a, b: given.b, c: given.c })).json();
     out.replaceChildren(cosines(data));
   },
+
+  async draw(given, out, told) {
+    const body = { model: run.id, number: Number(given.number), temperature: Number(given.temperature) };
+    if (given.seed !== "") body.seed = Number(given.seed);
+    if (run.labels?.length) body.label = given.label;
+    const found = await (await asked("draw", body)).json();
+    out.replaceChildren(...found.data.map((one, n) => drawn(one, n + 1)));
+    told.textContent = `seed ${found.seed}`;
+  },
+
+  async forecast(given, out, told) {
+    const rows = given.input.split("\n").map((line) => line.trim());
+    while (rows.length && rows.at(-1) === "") rows.pop(); // above, an empty line is a step that is not known
+    const input = rows.map((line) => line.split(",").map((one) => figure(one.trim())));
+    const body = { model: run.id, input, paths: Number(given.paths), seed: Number(given.seed) };
+    if (given.steps !== "") body.steps = Number(given.steps);
+    const { columns, data: [{ mean, quantiles }], paths } = await (await asked("forecast", body)).json();
+    const shares = Object.keys(quantiles);
+    const lines = mean.flatMap((step, t) => step.map((value, d) =>
+      [t + 1, columns[d], value, ...shares.map((share) => quantiles[share][t][d])]));
+    out.replaceChildren(table(["step", "column", "mean", ...shares], lines));
+    told.textContent = `${paths} paths`;
+  },
+
+  async embed(given, out, told) {
+    const { data: [{ embedding }], warnings } = await (await asked("embeddings", { model: run.id, input: given.input })).json();
+    out.replaceChildren(made("span", embedding.map((one) => one.toPrecision(4)).join(" ")));
+    told.textContent = [`${embedding.length} numbers`, ...(warnings || [])].join("; ");
+  },
 };
+
+function figure(text) {
+  const found = text === "" ? null : Number(text);
+  if (Number.isNaN(found)) throw new Error(`${text} is no number; allowed: numbers with a point, such as 3.5, commas between them`);
+  return found;
+}
+
+function drawn(one, number) { // a picture, a sound, or a series, with its file
+  if (one.png) {
+    const found = made("img");
+    Object.assign(found, { src: `data:image/png;base64,${one.png}`, alt: `picture ${number}` });
+    found.style.width = `${one.columns * Math.max(1, Math.floor(128 / Math.max(one.rows, one.columns)))}px`;
+    return found;
+  }
+  if (one.wav) {
+    const found = made("audio");
+    Object.assign(found, { src: `data:audio/wav;base64,${one.wav}`, controls: true });
+    found.setAttribute("aria-label", `sound ${number}, ${one.seconds} seconds`);
+    return found;
+  }
+  const csv = [one.columns, ...one.values].map((row) => row.join(",")).join("\n") + "\n";
+  const found = made("a", `series ${number}${one.midi ? ".mid" : ".csv"}`);
+  found.href = one.midi ? `data:audio/midi;base64,${one.midi}` : `data:text/csv;charset=utf-8,${encodeURIComponent(csv)}`;
+  found.download = found.textContent;
+  return found;
+}
+
+function table(names, lines) {
+  const found = made("table"), head = made("tr");
+  head.append(...names.map((name) => made("th", name)));
+  found.append(head, ...lines.map((line) => {
+    const row = made("tr");
+    row.append(...line.map((one) => made("td", typeof one === "number" ? String(Number(one.toPrecision(6))) : one ?? "not known")));
+    return row;
+  }));
+  return found;
+}
 
 function cosines(found) {
   return bars(found.map(({ word, score }) => [word, score, score.toFixed(4)]));
@@ -249,7 +316,7 @@ function take(name) {
   run = runs.find((one) => one.id === name);
   stopper?.abort();
   const source = run.can.includes("translate"), labels = run.labels || [];
-  $("#task").textContent = run.task;
+  $("#task").textContent = run.data || run.task;
   $("#tabs").replaceChildren(...run.can.map((way) => {
     const tab = made("button", NAMES[way]);
     Object.assign(tab, { type: "button", onclick: () => choose(way) });
@@ -267,7 +334,8 @@ function take(name) {
   all(".on").forEach((one) => { one.disabled = true; one.hidden = source; });
   all(".stop").forEach((one) => { one.hidden = source; });
   $("#none").hidden = run.can.length > 0;
-  $("#none").textContent = `${run.id} is of task ${run.task}, which this page has nothing for.`;
+  $("#none").textContent = run.can.length ? "" :
+    `${run.id} is of ${run.data || `task ${run.task}`}, which this page has nothing for; use ${run.command}.`;
   choose(run.can[0]);
 }
 
