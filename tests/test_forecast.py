@@ -130,7 +130,7 @@ def test_other_columns_and_settings(run: Any, tmp_path: Path) -> None:
     for name, value in (("steps", 0), ("number", 0), ("temperature", -1), ("seed", "a")):
         with pytest.raises(UserError, match=f"{name}="):
             run.forecast(history(run), **{name: value})
-    with pytest.raises(UserError, match=r"share=1\.5"):
+    with pytest.raises(UserError, match=r"quantile=1\.5"):
         run.forecast(history(run), steps=1, number=2).quantile(1.5)
     with pytest.raises(UserError, match="has 6 series; allowed: one to go on from"):
         run.draw(1, begun=run.folder.parent / "in")

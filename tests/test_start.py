@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -397,15 +399,16 @@ def test_a_cpu_that_dies_of_bfloat16_is_not_asked_to(tiny: dict, monkeypatch: py
 
 def test_what_a_person_should_know_is_said(tiny: dict) -> None:
     poor = {"valid": {"impossible": 0, "loss": 3.5, "unknown": 0.0}, "vocabulary": 31}
+    model: Any = None  # of texts it is not asked
     remedies = {
         (2000, 300): "lower train.lr",
         (300, 300): "its 300 steps were all of warm-up: raise train.steps beyond 300",
         (24, 0): "raise train.steps (24 are few)",
     }
     for (steps, warmup), remedy in remedies.items():
-        start._warn(poor | {"steps": steps}, notes := Notes(), warmup)
+        start._warn(poor | {"steps": steps}, notes := Notes(), warmup, model)
         assert notes.notes[0].endswith(f"the loss 3.5 is no better than guessing (3.43): {remedy}")
-    start._warn(poor, counted := Notes(), 0)
+    start._warn(poor, counted := Notes(), 0, model)
     assert counted.notes[0].endswith("(3.43): lower the order, give more text, or use another smoothing")
     train(tiny, ["tokens={kind: characters, size: 12}"], out="few", watch=(few := Notes()))
     share = json.loads(Path("few/results.json").read_text())["valid"]["unknown"]
@@ -509,3 +512,22 @@ def test_a_run_that_learnt_nothing_says_so(tiny: dict, tmp_path: Path) -> None:
     settings = ["train.steps=2", "output=sampled", "output.number=3", "output.power=1000"]
     start.train(tiny, settings, out=tmp_path / "r", device="cpu", watch=watch)
     assert sum(note.startswith("warning: nothing was learnt") for note in watch.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "naive", "relative", "said"),
+    [
+        (0.5, 0.4, False, "is off by 0.5, and the step before by 0.4: lower train.lr, or set relative=true"),
+        (0.5, 0.4, True, "is off by 0.5, and the step before by 0.4: lower train.lr"),
+        (0.3, 0.4, False, None),
+        (4.6e-5, 0.0, False, None),  # of a series that never changes
+        (0.1, 0.0, True, "is off by 0.1, and the step before by 0: lower train.lr"),
+    ],
+)
+def test_series_that_the_step_before_foresees_better(
+    error: float, naive: float, relative: bool, said: str | None
+) -> None:
+    results = {"valid": {"nats_per_step": 1.0, "error": error, "naive_error": naive}, "steps": 2000}
+    model: Any = SimpleNamespace(form=SimpleNamespace(deviations=(1.0, 2.0), width=2), relative=relative)
+    start._warn(results, notes := Notes(), 0, model)
+    assert notes.notes == [] if said is None else notes.notes[0].endswith(said)

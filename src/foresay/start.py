@@ -58,6 +58,7 @@ from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
 
+LITTLE = 1e-3  # of a deviation, which nobody need be warned of
 FEW_STEPS = 200  # in which a model may well not have begun to learn
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]
@@ -367,7 +368,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
         "device": str(model.device),
         **({} if prepared.tags is None else {"tags": len(prepared.tags)}),
     }
-    _warn(results, watch, recipe.train.optimizer.schedule.warmup)
+    _warn(results, watch, recipe.train.optimizer.schedule.warmup, model)
     write_results(folder, results)
     if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
         with watch.stage("drawing samples") as tell:
@@ -392,7 +393,7 @@ def _how_to_learn(steps: int | None, warmup: int) -> str:
     return f"raise train.steps ({steps} are few)" if steps < FEW_STEPS else "lower train.lr"
 
 
-def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
+def _warn(results: dict[str, Any], watch: Watch, warmup: int, model: Task) -> None:
     """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
     valid = results["valid"]
     if valid is None:
@@ -405,11 +406,7 @@ def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
             )
         return
     if "nats_per_step" in valid:
-        if "f1_of_ones" not in valid and valid["error"] >= valid["naive_error"]:
-            watch.note(
-                f"warning: the mean of the next step is off by {valid['error']:.4g}, and the step before by "
-                f"{valid['naive_error']:.4g}: {_how_to_learn(results.get('steps'), warmup)}, or set relative=true"
-            )
+        _warn_of_series(valid, watch, _how_to_learn(results.get("steps"), warmup), model)
         return
     guessing = math.log(results["vocabulary"])
     if valid.get("impossible"):
@@ -425,6 +422,18 @@ def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
             f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
             "out what they stand for; bytes and subwords know every text"
         )
+
+
+def _warn_of_series(valid: dict[str, Any], watch: Watch, remedy: str, model: Any) -> None:
+    """Where the step before foresees the next better, and the mean is off by more than a thousandth of a deviation."""
+    little = LITTLE * math.fsum(model.form.deviations) / model.form.width
+    if "f1_of_ones" in valid or valid["error"] < max(valid["naive_error"], little):
+        return
+    remedy += "" if model.relative else ", or set relative=true"
+    watch.note(
+        f"warning: the mean of the next step is off by {valid['error']:.4g}, and the step before by "
+        f"{valid['naive_error']:.4g}: {remedy}"
+    )
 
 
 def tokens_for(source: Text, words: Sequence[str] = ()) -> dict[str, Any]:

@@ -34,10 +34,11 @@ def test_spectra_are_those_of_the_files(trained: Path):
     last = load_file(trained / "model.safetensors")
     assert radius(found.spectra[1]["0.f"]) == pytest.approx(greatest(old, 0, 1), rel=1e-6)
     assert radius(found.spectra[-1]["1.o"]) == pytest.approx(greatest(last, 1, 3), rel=1e-6)
+    assert found.as_dict()["weights"] == ["first", "checkpoint", "checkpoint", "kept"] and not found.missing
     told = found.as_dict()["matrices"]["1.o"]
     assert told["radius"][-1] == pytest.approx(greatest(last, 1, 3), rel=1e-6) and len(told["eigenvalues"]) == 12
     assert abs(complex(*told["eigenvalues"][0])) == pytest.approx(told["radius"][-1])
-    assert lines(found)[0] == f"step\t0\t15\t20\t{kept}" and len(lines(found)) == 9
+    assert lines(found)[0] == f"step\t0\t15\t20\t{kept} kept" and len(lines(found)) == 9
     assert len(draw(found).axes) == 4
 
 
