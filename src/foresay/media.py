@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-from annotated_types import Gt
+from annotated_types import Gt, Le
 
 from foresay.classify import Classifying, Prediction
 from foresay.data.batch import Batch
@@ -38,6 +38,7 @@ from foresay.translate import Number
 AT_ONCE = 64  # documents read together
 Document = str | Path | np.ndarray
 Seconds = Annotated[float, Gt(0)]
+Drawn = Annotated[float, Gt(0), Le(600)]  # seconds of a sound, a step of the model for each sample
 
 
 class Showing(Run):
@@ -124,7 +125,7 @@ class MediaRun(Showing):
             raise UserError(f"keep={keep:g} with nothing begun; give a {self.form.noun} to go on from, or leave it out")
         if self.form.size and seconds is not None:
             raise UserError(f"seconds={seconds:g} is for sounds; this run draws {self.form.told()}: leave it out")
-        seconds = float(fits(Seconds, 1.0 if seconds is None else seconds, "seconds"))
+        seconds = float(fits(Drawn, 1.0 if seconds is None else float(seconds), "seconds"))
         length = self.form.size - len(prompt) if self.form.size else math.ceil(seconds * self.form.rate)
         self.model.eval()
         if decoder is None:

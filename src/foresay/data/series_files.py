@@ -184,16 +184,13 @@ class SeriesText:
             return [_place(path, one, names) for one in self.wanted]
         found = []
         for at, name in enumerate(names):
-            cells = [row[at] for row in rows if at < len(row)]
-            numbers = [number_in(cell, mark) for cell in cells]
             if name == self.by:
                 continue
-            if not mostly_numbers(numbers):
-                self.left_out[name] = "some numbers among what is none" if _any(numbers) else "no number"
-            elif at == 0 and len(names) > 1 and None not in numbers and _counts(cast(Any, numbers)):
-                self.left_out[name] = "it counts the lines"
-            else:
+            why = why_left_out(at, [row[at] for row in rows if at < len(row)], mark, alone=len(names) == 1)
+            if why is None:
                 found.append(at)
+            else:
+                self.left_out[name] = why
         if not found:
             raise UserError(f"{path} has no column of numbers among {', '.join(names[:8])}; name one: data.columns")
         return found
@@ -246,14 +243,15 @@ def number_in(cell: str, mark: str) -> float | None:
         return None
 
 
-def mostly_numbers(cells: Sequence[float | None]) -> bool:
-    """Whether no more than half of the known cells are something else than numbers; where none is known, not."""
-    known = [number for number in cells if number is None or not math.isnan(number)]
-    return bool(known) and 2 * known.count(None) <= len(known)
-
-
-def _any(cells: Sequence[float | None]) -> bool:
-    return any(number is not None and not math.isnan(number) for number in cells)
+def why_left_out(at: int, cells: Sequence[str], mark: str, *, alone: bool = False) -> str | None:
+    """Why the column at a place is not read, by its cells in the first lines; None where it is one of numbers."""
+    numbers = [number_in(cell, mark) for cell in cells]
+    known = [number for number in numbers if number is None or not math.isnan(number)]
+    if not known or 2 * known.count(None) > len(known):
+        return "some numbers among what is none" if known.count(None) < len(known) else "no number"
+    if at == 0 and not alone and None not in numbers and _counts(cast(Any, numbers)):
+        return "it counts the lines"
+    return None
 
 
 def _counts(numbers: list[float]) -> bool:

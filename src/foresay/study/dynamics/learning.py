@@ -5,7 +5,9 @@
     kept       the run's model: the best on the validation text, or the last
 
 Step 0 is missing, and why is told, where the data or the other run are not as they were, and of models that began
-with given vectors or a bilm, which may have changed since. `0.f` is the matrix of the gate f in the lowest layer, `0.back.f` that of a layer read backwards.
+with given vectors or a bilm, which may have changed since.
+
+`0.f` is the matrix of the gate f in the lowest layer, `0.back.f` that of a layer read backwards.
 """
 
 from __future__ import annotations
