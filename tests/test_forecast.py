@@ -12,6 +12,7 @@ import torch
 
 from foresay.decode.paths import paths
 from foresay.errors import UserError
+from foresay.forecast import Forecast
 from foresay.loading import load
 from tests.tides import TIDES, TRAIN, train_small
 
@@ -43,6 +44,18 @@ def test_a_forecast_is_made_of_the_models_paths(run: Any) -> None:
     about = found.as_dict((0.25,))
     assert about["series"][0]["quantiles"]["0.25"] == found.quantile(0.25)[0].tolist() and about["paths"] == 50
     assert run.forecast(values).paths.shape == (1, 200, 4, 2)  # its own horizon
+
+
+def test_forecasts_of_many_series_tell_how_far_they_are(run: Any) -> None:
+    told: list[float] = []
+    run.forecast(run.folder.parent / "in", steps=2, number=5, tell=told.append)
+    assert told == pytest.approx([n / 12 for n in range(1, 13)])
+
+
+def test_means_of_large_numbers() -> None:
+    """In float32 alone 200 of them would be summed to steps of 128."""
+    drawn = np.full((1, 200, 1, 1), 12345678.0, np.float32)
+    assert Forecast(["x"], ("x",), drawn, []).mean.item() == 12345678.0
 
 
 def test_files_and_its_own_data(run: Any) -> None:

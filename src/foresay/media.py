@@ -12,7 +12,7 @@ P(n) is the share of label n in the training documents.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ from foresay.data.batch import Batch
 from foresay.data.levels import Form, LevelRows
 from foresay.data.row_batches import padded
 from foresay.decode.generate import generate
-from foresay.decode.given import Endless
+from foresay.decode.given import Endless, Telling
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.errors import UserError
 from foresay.parts import Amount, Count, fits, make
@@ -111,11 +111,13 @@ class MediaRun(Showing):
         temperature: float = 1.0,
         decoder: Decoder | None = None,
         seed: int = 1,
+        tell: Callable[[float], None] | None = None,
     ) -> list[np.ndarray]:
         """`number` new pictures or sounds; `begun` is one to go on from: its first `keep` rows, or seconds, stay.
 
         `label` is what they are to be of, where the run was trained for labels. A sound ends where the model ends it,
-        after `seconds` at the latest (1). `temperature` and `decoder` as of texts.
+        after `seconds` at the latest (1). `temperature` and `decoder` as of texts. `tell` is called with the share that
+        is done, but on a GPU, where many steps are one call.
         """
         self._must_write()
         number, seed = fits(Number, number, "number"), fits(int, seed, "seed")
@@ -132,6 +134,7 @@ class MediaRun(Showing):
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
         model = self.written_for(label, number)
         model = Endless(model) if self.form.size else model
+        model = model if tell is None or model.device.type != "cpu" else Telling(model, length, tell)
         context = None if self.form.size else self.context  # of a picture all is kept
         how = {"length": length, "seed": seed, "context": context}
         rows = generate(model, [prompt] * number, make("decoder", decoder), **how)

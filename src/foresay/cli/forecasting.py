@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from foresay.cli.app import Device, Force, Json, RunArgument, Trust, app, check_free, load_run, say, show, show_json
@@ -48,7 +47,7 @@ def forecast(
         if place is not None:
             check_free(place, force, "--out" if ending == ".csv" else "--picture")
     wanted = _checked(quantile)
-    with _progress("drawing paths") as tell:
+    with progress("drawing paths") as tell:
         found = loaded.forecast(file, steps=steps, number=paths, seed=seed, tell=tell)
     about = found.as_dict(wanted)
     if picture is not None:
@@ -76,11 +75,11 @@ def _checked(quantiles: Sequence[float] | None) -> tuple[float, ...]:
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[Any]:
-    """Shows the share done of what takes long; of a short work nothing."""
+def progress(what: str) -> Iterator[Any]:
+    """Tells the share done every ten seconds, of what takes as long."""
     from foresay.train.progress import PlainWatch
 
-    watch = PlainWatch()  # a line every ten seconds
+    watch = PlainWatch()
     try:
         with watch.stage(what) as tell:
             yield tell
@@ -90,6 +89,8 @@ def _progress(what: str) -> Iterator[Any]:
 
 def number_text(value: float) -> str:
     """A number of float32 in as few digits as tell it from all others."""
+    import numpy as np  # which most commands on words do without
+
     number = np.float32(value)
     if number == 0 or 1e-4 <= abs(number) < 1e16:
         return np.format_float_positional(number, trim="-")
@@ -152,7 +153,7 @@ def draw_series(
     if place.suffix:
         raise UserError(f"--out {place}; allowed: the name of a folder")
     how: dict[str, Any] = {"steps": steps, "seed": seed, "temperature": temperature, "begun": begun}
-    with _progress("drawing series") as tell:
+    with progress("drawing series") as tell:
         drawn = run.draw(number or DRAWN, **how, tell=tell)
     place.mkdir(exist_ok=True)
     files = [_write(place / f"{one:02d}", values, run.form) for one, values in enumerate(drawn, 1)]

@@ -74,6 +74,7 @@ def _draw_fan(axes: Any, fan: Fan, quantiles: Sequence[float]) -> None:
     axes.grid(alpha=0.25)
     axes.tick_params(labelsize=8)
     axes.locator_params(axis="x", integer=True)
+    axes.ticklabel_format(axis="y", useOffset=False)
     axes.set_xlabel("steps ahead", fontsize=8)
 
 
