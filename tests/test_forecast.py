@@ -12,6 +12,7 @@ import torch
 
 from foresay.decode.paths import paths
 from foresay.errors import UserError
+from foresay.forecast import Forecast
 from foresay.loading import load
 from tests.tides import TIDES, TRAIN, train_small
 
@@ -43,6 +44,18 @@ def test_a_forecast_is_made_of_the_models_paths(run: Any) -> None:
     about = found.as_dict((0.25,))
     assert about["series"][0]["quantiles"]["0.25"] == found.quantile(0.25)[0].tolist() and about["paths"] == 50
     assert run.forecast(values).paths.shape == (1, 200, 4, 2)  # its own horizon
+
+
+def test_forecasts_of_many_series_tell_how_far_they_are(run: Any) -> None:
+    told: list[float] = []
+    run.forecast(run.folder.parent / "in", steps=2, number=5, tell=told.append)
+    assert told == pytest.approx([n / 12 for n in range(1, 13)])
+
+
+def test_means_of_large_numbers() -> None:
+    """In float32 alone 200 of them would be summed to steps of 128."""
+    drawn = np.full((1, 200, 1, 1), 12345678.0, np.float32)
+    assert Forecast(["x"], ("x",), drawn, []).mean.item() == 12345678.0
 
 
 def test_files_and_its_own_data(run: Any) -> None:
@@ -130,7 +143,7 @@ def test_other_columns_and_settings(run: Any, tmp_path: Path) -> None:
     for name, value in (("steps", 0), ("number", 0), ("temperature", -1), ("seed", "a")):
         with pytest.raises(UserError, match=f"{name}="):
             run.forecast(history(run), **{name: value})
-    with pytest.raises(UserError, match=r"share=1\.5"):
+    with pytest.raises(UserError, match=r"quantile=1\.5"):
         run.forecast(history(run), steps=1, number=2).quantile(1.5)
     with pytest.raises(UserError, match="has 6 series; allowed: one to go on from"):
         run.draw(1, begun=run.folder.parent / "in")

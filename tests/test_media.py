@@ -14,6 +14,7 @@ from PIL import Image
 from foresay.decode.sample import Sample
 from foresay.errors import UserError
 from foresay.loading import load
+from foresay.train.sheet import GREY
 from tests.striped import TRAIN, pictures, train_small
 
 
@@ -181,8 +182,11 @@ def test_a_classifier_of_pictures(tmp_path: Path) -> None:
 def test_what_is_left_in_the_folder(folder: Path, plain: Any) -> None:
     for place, rows, columns in ((folder, 2, 8), (plain.folder, 4, 4)):
         with Image.open(place / "samples.png") as drawn:
-            width, height = drawn.size
-        assert (height, width) == (rows * (64 + 2) + 2, columns * (48 + 2) + 2)
+            high, above = drawn.size[1], np.asarray(drawn)[0]
+        wide = columns * (48 + 2) + 2
+        assert high == rows * (64 + 2) + 2 and (above[-wide:] == GREY).all()
+        assert (len(above) > wide) == (place == folder)  # with the names of labels on the left
+        assert (above[:-wide] == 255).all()
         card = (place / "README.md").read_text("utf-8")
         assert "| nats per image |" in card and "| bits per dimension |" in card and "(samples.png)" in card
         assert f"foresay draw {place}" in card and "bits per byte" not in card and "generate" not in card

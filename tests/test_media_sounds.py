@@ -131,4 +131,6 @@ def test_files_of_sounds(run: Any, call: Any) -> None:
             run.draw(1, label="low", seed=2, seconds=0.03)[0], abs=1e-4
         )
     assert "seconds=0" in call.refused("draw", run.folder, "--seconds", 0, "--out", "b")
+    far = call.refused("draw", run.folder, "--seconds", 1e9, "--out", "b")
+    assert far == "seconds=1000000000.0; allowed: a number > 0 and <= 600"
     assert not Path("b").exists()

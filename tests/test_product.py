@@ -321,7 +321,7 @@ def unbounded(row: Any) -> bool:
     named = str(row)
     return "additive" in named or (
         "normed" in named
-        and any(one in named for one in ("identity", "lru", "mingru", "minlstm", "convolution", "residual"))
+        and any(one in named for one in ("identity", "relu", "lru", "mingru", "minlstm", "convolution", "residual"))
     )
 
 

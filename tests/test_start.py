@@ -396,17 +396,6 @@ def test_a_cpu_that_dies_of_bfloat16_is_not_asked_to(tiny: dict, monkeypatch: py
 
 
 def test_what_a_person_should_know_is_said(tiny: dict) -> None:
-    poor = {"valid": {"impossible": 0, "loss": 3.5, "unknown": 0.0}, "vocabulary": 31}
-    remedies = {
-        (2000, 300): "lower train.lr",
-        (300, 300): "its 300 steps were all of warm-up: raise train.steps beyond 300",
-        (24, 0): "raise train.steps (24 are few)",
-    }
-    for (steps, warmup), remedy in remedies.items():
-        start._warn(poor | {"steps": steps}, notes := Notes(), warmup)
-        assert notes.notes[0].endswith(f"the loss 3.5 is no better than guessing (3.43): {remedy}")
-    start._warn(poor, counted := Notes(), 0)
-    assert counted.notes[0].endswith("(3.43): lower the order, give more text, or use another smoothing")
     train(tiny, ["tokens={kind: characters, size: 12}"], out="few", watch=(few := Notes()))
     share = json.loads(Path("few/results.json").read_text())["valid"]["unknown"]
     assert share > 0.1 and any(f"{100 * share:.1f} % of the validation tokens are <unk>" in note for note in few.notes)

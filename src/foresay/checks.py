@@ -169,7 +169,7 @@ def _check_sides(recipe: Recipe) -> None:
         allowed = "streams, packed, buckets" if needed == "text" else needed
         raise UserError(f"train.batches={batches.part_name} with data.kind={data}; allowed: train.batches={allowed}")
     framed = any(isinstance(module, Frames) for module in recipe.task.modules())
-    if numbers and not framed:
+    if numbers and not framed and hasattr(recipe.task, "embedding"):
         raise UserError(
             f"task={task} would read symbols, and data.kind={data} has frames of numbers; set embedding=frames (of "
             "labels with task=classifier)"

@@ -8,12 +8,12 @@ run.draw(4, steps=100)                         # new series (4, 100, D)
 run.evaluate().as_dict()["crps"]
 
 A forecast is made of paths: each draws a step, reads it, and draws the next (decode/paths.py). Of a long history the
-last `train.batches.length` steps are read, as in training.
+last `train.batches.length` steps are read, as in training. All numbers that are drawn are in memory: at most MOST.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -41,6 +41,11 @@ Given = str | Path | np.ndarray
 Quantile = Annotated[float, Gt(0), Lt(1)]
 PATHS = 200
 PIECE = 1024  # steps scored at a time
+MOST = 2**26  # numbers that are drawn: 256 MiB
+Tell = Callable[[float], None]
+
+
+def _silent(done: float) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,11 @@ class Forecast:
     @property
     def mean(self) -> np.ndarray:
         """(series, steps, D)."""
-        return self.paths.mean(1)
+        return self.paths.mean(1, dtype=np.float64).astype(np.float32)
 
     def quantile(self, share: float) -> np.ndarray:
         """The value that so many of the paths stay below, (series, steps, D)."""
-        return np.quantile(self.paths, fits(Quantile, share, "share"), axis=1)
+        return np.quantile(self.paths, fits(Quantile, share, "quantile"), axis=1)
 
     def as_dict(self, quantiles: Sequence[float] = (0.1, 0.5, 0.9)) -> dict[str, Any]:
         found = {f"{share:g}": self.quantile(share) for share in quantiles}
@@ -99,22 +104,40 @@ class SeriesRun(Run):
         number: int = PATHS,
         temperature: float = 1.0,
         seed: int = 1,
+        tell: Tell = _silent,
     ) -> Forecast:
         """How each series of `history` goes on, by `number` paths over `steps` (the run's horizon).
 
-        Without a history it is the run's own data, to their end: of test, valid or train the last there is.
+        Without a history it is the run's own data, to their end: of test, valid or train the last there is. `tell` is
+        called with the share that is done.
         """
         ahead = fits(Size, self.model.horizon if steps is None else steps, "steps")
         number = fits(Number, number, "number")
         temperature, seed = fits(Amount, temperature, "temperature"), fits(int, seed, "seed")
         self.model.eval()
         found = list(self.series(history)) if history is not None else self._own_series()
-        drawn = [self._paths(values, ahead, number, seed, temperature) for _, values in found]
+        self._check_room(ahead, number, len(found), "paths")
+        drawn = []
+        for n, (_, values) in enumerate(found):
+            told = lambda done, n=n: tell((n + done) / len(found))  # noqa: E731 - the share of all series
+            drawn.append(self._paths(values, ahead, number, seed, temperature, told))
         return Forecast([name for name, _ in found], self.form.columns, np.stack(drawn), [v for _, v in found])
 
-    def _paths(self, values: np.ndarray | None, steps: int, number: int, seed: int, temperature: float) -> np.ndarray:
+    def _paths(
+        self, values: np.ndarray | None, steps: int, number: int, seed: int, temperature: float, tell: Tell
+    ) -> np.ndarray:
         state = self.model.begin(1) if values is None else self.after(values)
-        return paths(self.model, state, steps, number, seed, temperature)[0].numpy()
+        return paths(self.model, state, steps, number, seed, temperature, tell=tell)[0].numpy()
+
+    def _check_room(self, steps: int, number: int, series: int, what: str) -> None:
+        wanted = steps * number * series * self.form.width
+        if wanted > MOST:
+            many = f" for each of {series:,} series" if series > 1 else ""
+            wide = f" of {self.form.width} numbers" if self.form.width > 1 else ""
+            raise UserError(
+                f"steps={steps:,} of {number:,} {what}{many}{wide} are {wanted:,} numbers; allowed: {MOST:,} at once: "
+                f"lower the steps or the number of {what}"
+            )
 
     def after(self, values: np.ndarray) -> Any:
         """The state after a series (T, D), of which the last `length` steps are read."""
@@ -153,17 +176,19 @@ class SeriesRun(Run):
         temperature: float = 1.0,
         seed: int = 1,
         begun: Given | None = None,
+        tell: Tell = _silent,
     ) -> np.ndarray:
         """New series, (number, steps, D); with one that is `begun` it comes first in each, (number, T + steps, D)."""
         number, steps = fits(Number, number, "number"), fits(Size, steps, "steps")
         temperature, seed = fits(Amount, temperature, "temperature"), fits(int, seed, "seed")
+        self._check_room(steps, number, 1, "series")
         self.model.eval()
         if begun is None:
-            return self._paths(None, steps, number, seed, temperature)
+            return self._paths(None, steps, number, seed, temperature, tell)
         (_, values), *more = self.series(begun)
         if more:
             raise UserError(f"{begun} has {len(more) + 1} series; allowed: one to go on from")
-        drawn = self._paths(values, steps, number, seed, temperature)
+        drawn = self._paths(values, steps, number, seed, temperature, tell)
         return np.concatenate([np.repeat(values[None], number, 0), drawn], 1)
 
     def series(self, given: Given) -> Iterator[tuple[str, np.ndarray]]:

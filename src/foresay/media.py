@@ -12,21 +12,21 @@ P(n) is the share of label n in the training documents.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import torch
-from annotated_types import Gt
+from annotated_types import Gt, Le
 
 from foresay.classify import Classifying, Prediction
 from foresay.data.batch import Batch
 from foresay.data.levels import Form, LevelRows
 from foresay.data.row_batches import padded
 from foresay.decode.generate import generate
-from foresay.decode.given import Endless
+from foresay.decode.given import Endless, Telling
 from foresay.decode.sample import Decoder, Greedy, Sample
 from foresay.errors import UserError
 from foresay.parts import Amount, Count, fits, make
@@ -38,6 +38,7 @@ from foresay.translate import Number
 AT_ONCE = 64  # documents read together
 Document = str | Path | np.ndarray
 Seconds = Annotated[float, Gt(0)]
+Drawn = Annotated[float, Gt(0), Le(600)]  # seconds of a sound, a step of the model for each sample
 
 
 class Showing(Run):
@@ -110,11 +111,13 @@ class MediaRun(Showing):
         temperature: float = 1.0,
         decoder: Decoder | None = None,
         seed: int = 1,
+        tell: Callable[[float], None] | None = None,
     ) -> list[np.ndarray]:
         """`number` new pictures or sounds; `begun` is one to go on from: its first `keep` rows, or seconds, stay.
 
         `label` is what they are to be of, where the run was trained for labels. A sound ends where the model ends it,
-        after `seconds` at the latest (1). `temperature` and `decoder` as of texts.
+        after `seconds` at the latest (1). `temperature` and `decoder` as of texts. `tell` is called with the share that
+        is done, but on a GPU, where many steps are one call.
         """
         self._must_write()
         number, seed = fits(Number, number, "number"), fits(int, seed, "seed")
@@ -124,13 +127,14 @@ class MediaRun(Showing):
             raise UserError(f"keep={keep:g} with nothing begun; give a {self.form.noun} to go on from, or leave it out")
         if self.form.size and seconds is not None:
             raise UserError(f"seconds={seconds:g} is for sounds; this run draws {self.form.told()}: leave it out")
-        seconds = float(fits(Seconds, 1.0 if seconds is None else seconds, "seconds"))
+        seconds = float(fits(Drawn, 1.0 if seconds is None else float(seconds), "seconds"))
         length = self.form.size - len(prompt) if self.form.size else math.ceil(seconds * self.form.rate)
         self.model.eval()
         if decoder is None:
             decoder = Sample(temperature=float(temperature)) if temperature > 0 else Greedy()
         model = self.written_for(label, number)
         model = Endless(model) if self.form.size else model
+        model = model if tell is None or model.device.type != "cpu" else Telling(model, length, tell)
         context = None if self.form.size else self.context  # of a picture all is kept
         how = {"length": length, "seed": seed, "context": context}
         rows = generate(model, [prompt] * number, make("decoder", decoder), **how)

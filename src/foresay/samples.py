@@ -9,7 +9,7 @@ import numpy as np
 from foresay.data.row_shards import lengths
 from foresay.data.shards import Shards
 from foresay.media import MediaRun
-from foresay.train.sheet import sheet, squared, write_image
+from foresay.train.sheet import sheet_of, write_image
 from foresay.train.waves import COLUMNS, draw_waves
 
 FILE = "samples.png"
@@ -35,7 +35,7 @@ def write_samples(run: MediaRun, learnt: Shards, tell: Callable[[float], None] =
     if run.form.rate:
         draw_waves(run.folder / FILE, drawn, run.form.rate)
     else:
-        write_image(run.folder / FILE, sheet(list(drawn.values()) if len(labels) > 1 else squared(drawn[labels[0]])))
+        write_image(run.folder / FILE, sheet_of(drawn))
     return True
 
 

@@ -8,7 +8,6 @@ Killed at any moment and called again with `resume="runs/x"`, it goes on from th
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import time
@@ -60,13 +59,13 @@ from foresay.train.progress import Metrics, Watch, watch_for
 from foresay.train.report import write_card, write_curve, write_results
 from foresay.train.resume import Source, check_same_text, own_text, run_to_resume, saved_recipe
 from foresay.train.team import Lost, Team, check_seen, gathered, losing
+from foresay.train.warned import warn
 
 LEFT_OUT = {  # what is said of rows that are too long to learn from
     "pairs": "pairs have more than {} tokens on a side",
     "tags": "sentences have more than {} words",
     "speech": "recordings have more than {} frames",
 }
-FEW_STEPS = 200  # in which a model may well not have begun to learn
 DEFAULT_MINUTES = 10.0  # for a bare text file, when nothing says how long
 Settings = str | Sequence[str] | Mapping[str, Any]
 
@@ -417,7 +416,7 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
         "device": str(model.device),
         **({} if prepared.tags is None else {"tags": len(prepared.tags)}),
     }
-    _warn(results, watch, recipe.train.optimizer.schedule.warmup)
+    warn(results, watch, recipe.train.optimizer.schedule.warmup, model)
     write_results(folder, results)
     if isinstance(prepared.train, LevelShards) and type(model) is LanguageModel:
         with watch.stage("drawing samples") as tell:
@@ -431,55 +430,6 @@ def _finish(folder: Path, model: Task, recipe: Recipe, prepared: Prepared, facts
     write_curve(folder)
     task, vocabulary = recipe.task.part_name, len(prepared.tokens)
     folders.write_model(folder, model.tensors(), task, vocabulary, prepared.folder.name)
-
-
-def _how_to_learn(steps: int | None, warmup: int) -> str:
-    """What to do where nothing was learnt, in so many steps or by counting."""
-    if steps is None:
-        return "lower the order, give more text, or use another smoothing"
-    if steps <= warmup:
-        return f"its {steps} steps were all of warm-up: raise train.steps beyond {warmup}"
-    return f"raise train.steps ({steps} are few)" if steps < FEW_STEPS else "lower train.lr"
-
-
-def _warn(results: dict[str, Any], watch: Watch, warmup: int) -> None:
-    """Says what a person should not have to find out: worse than guessing, or much that is unknown."""
-    valid = results["valid"]
-    if valid is None:
-        return
-    if "most_frequent" in valid:
-        if valid["accuracy"] <= valid["most_frequent"]:
-            share = 100 * valid["most_frequent"]
-            watch.note(
-                f"warning: the accuracy is no better than always giving the most frequent answer ({share:.1f} %)"
-            )
-        return
-    if "error_rate" in valid:
-        if valid["error_rate"] >= 1:
-            remedy = _how_to_learn(results.get("steps"), warmup)
-            watch.note(f"warning: the symbol error rate is {100 * valid['error_rate']:.0f} %: {remedy}")
-        return
-    if "nats_per_step" in valid:
-        if "f1_of_ones" not in valid and valid["error"] >= valid["naive_error"]:
-            watch.note(
-                f"warning: the mean of the next step is off by {valid['error']:.4g}, and the step before by "
-                f"{valid['naive_error']:.4g}: {_how_to_learn(results.get('steps'), warmup)}, or set relative=true"
-            )
-        return
-    guessing = math.log(results["vocabulary"])
-    if valid.get("impossible"):
-        watch.note(
-            f"warning: {valid['impossible']:,} validation tokens have probability 0, so perplexity is infinite; a "
-            "smoothing other than none gives them some"
-        )
-    elif not valid["loss"] < guessing:
-        remedy = _how_to_learn(results.get("steps"), warmup)
-        watch.note(f"warning: the loss {valid['loss']:.3g} is no better than guessing ({guessing:.2f}): {remedy}")
-    if valid["unknown"] > 0.005:
-        watch.note(
-            f"warning: {100 * valid['unknown']:.1f} % of the validation tokens are <unk>: perplexity and bits leave "
-            "out what they stand for; bytes and subwords know every text"
-        )
 
 
 def tokens_for(source: Text, words: Sequence[str] = ()) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foresay.cli.forecasting import number_text
 from foresay.data.midi import read_roll
 from foresay.loading import load
 from tests.tides import TRAIN, train_small
@@ -38,10 +39,18 @@ def test_a_table_of_quantiles(folder: Path, table: Path, call: Any) -> None:
         for at, name in enumerate(("height", "high"))
     ]
     for line, one in zip(lines, expected, strict=True):
-        assert line[:3] == one[:3] and [float(value) for value in line[3:]] == pytest.approx(one[3:], rel=1e-5)
+        assert line[:3] == one[:3] and [float(value) for value in line[3:]] == pytest.approx(one[3:], rel=1e-7)
     about = json.loads(call("forecast", folder, table, "--steps", 2, "--paths", 30, "--seed", 4, "--json").out)
     assert list(about["series"][0]["quantiles"]) == ["0.1", "0.5", "0.9"]
     assert np.allclose(about["series"][0]["mean"], found.mean[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(12345678, "12345678"), (0.1, "0.1"), (1234567.25, "1234567.2"), (-3.0, "-3"), (1e30, "1e+30"), (0, "0")],
+)
+def test_numbers_are_told_from_all_others(value: float, text: str) -> None:
+    assert number_text(value) == text and np.float32(text) == np.float32(value)
 
 
 def test_files(folder: Path, table: Path, call: Any) -> None:
@@ -57,7 +66,12 @@ def test_files(folder: Path, table: Path, call: Any) -> None:
 
 def test_refusals(folder: Path, table: Path, call: Any, trained: Path) -> None:
     assert "is of no series; allowed: a run of task series" in call.refused("forecast", trained)
-    assert call.refused("forecast", folder, table, "--quantile", 1.5).startswith("share=1.5; allowed: a number > 0")
+    assert call.refused("forecast", folder, table, "--quantile", 1.5).startswith("quantile=1.5; allowed: a number > 0")
+    far = call.refused("forecast", folder, table, "--steps", 10**8)
+    assert far.startswith("steps=100,000,000 of 200 paths of 2 numbers are 40,000,000,000 numbers; allowed: 67,108,864")
+    assert (
+        "lower the steps" in call.refused("draw", folder, "--steps", 10**8, "--out", "far") and not Path("far").exists()
+    )
     assert "steps=0" in call.refused("forecast", folder, table, "--steps", 0)
     assert "is no file" in call.refused("forecast", folder, "none.csv")
     assert "knows no texts" in call.refused("generate", folder)
@@ -79,7 +93,7 @@ def test_draws(folder: Path, table: Path, call: Any) -> None:
     drawn = run.draw(2, steps=5, seed=3)
     for number in (1, 2):
         head, *rows = csv.reader(Path(f"out/0{number}.csv").read_text("utf-8").splitlines())
-        assert head == ["height", "high"] and np.allclose(np.array(rows, float), drawn[number - 1], rtol=1e-4)
+        assert head == ["height", "high"] and np.allclose(np.array(rows, float), drawn[number - 1], rtol=1e-7)
     found = json.loads(call("draw", folder, table, "--number", 1, "--steps", 2, "--out", "more", "--json").out)
     assert found == [{"number": 1, "file": "more/01.csv"}]
     assert len(Path("more/01.csv").read_text("utf-8").splitlines()) == 1 + 40 + 2
@@ -105,6 +119,6 @@ def test_music(tmp_path: Path, call: Any) -> None:
     assert call("draw", run.folder, *words).code == 0
     for number, roll in enumerate(run.draw(2, steps=6), 1):
         last = int(np.flatnonzero(roll.any(1)).max()) + 1
-        assert np.array_equal(read_roll(Path(f"out/0{number}.mid"), 1), roll[:last])
+        assert np.array_equal(read_roll(Path(f"out/0{number}.mid"), 1)[0], roll[:last])
     assert Path("out/rolls.png").stat().st_size > 5_000
     assert "F1 of ones" in call("eval", run.folder).out

@@ -163,7 +163,7 @@ def test_a_missing_folder_is_told_before_the_work(call: Commands, tmp_path: Path
     assert call.refused("words", "gone.vec", "map", "--out", "no/m.png") == line
     assert call.refused("export", "gone", "--to", "word2vec", "--out", "no/o.vec") == line
     assert call.refused("words", "no/v.vec", "map").startswith("no/v.vec is missing")
-    assert call.refused("export", "no/run", "--to", "word2vec").startswith("no/run is missing")
+    assert call.refused("export", "runs/no", "--to", "word2vec").startswith("runs/no is missing")
     run_folder(tmp_path / "run", tensors())
     assert call("export", "run", "--to", "projector", "--out", "new/folder").code == 0  # which makes its own
 

@@ -47,7 +47,14 @@ def shards(tmp_path):
 
 
 def test_every_registered_kind_is_tested():
-    elsewhere = {"pairs", "tags", "labels", "images", "series"}  # each has a test of its own: test_pair_batches.py, ...
+    elsewhere = {
+        "pairs",
+        "tags",
+        "labels",
+        "images",
+        "series",
+        "speech",
+    }  # each has a test of its own: test_pair_batches.py, ...
     assert {settings["kind"] for settings in SMALL} | elsewhere == set(parts.names("batches"))
 
 

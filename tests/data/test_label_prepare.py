@@ -135,6 +135,6 @@ def test_a_text_of_which_no_token_is_left() -> None:
         prepare(Labels(wrote("t.tsv", [("a", "0"), ("\U0001f600", "1")]), share=0.0), tokens, 1, cache=Path("c"))
 
 
-def test_nothing_to_hold_out() -> None:
-    with pytest.raises(UserError, match=r"gives no valid texts; give more texts, data\.valid, or another"):
-        prepared(Labels(wrote("t.tsv", [("a", "0"), ("b", "1")]), share=1e-9))
+def test_of_few_texts_one_is_held_out() -> None:
+    found = prepared(Labels(wrote("t.tsv", [("a", "0"), ("b", "1"), ("c", "0")]), share=1e-9))
+    assert found.valid is not None and (found.train.documents, found.valid.documents) == (2, 1)

@@ -53,20 +53,21 @@ def test_a_chord_and_a_melody(tmp_path: Path) -> None:
         off(10, 0),
         off(74, 700),
     ]
-    found = read_roll(written(tmp_path / "x.mid", chord, melody), 1)
+    found, left_out = read_roll(written(tmp_path / "x.mid", chord, melody), 1)
     assert sounding(found) == [[60, 64, 72], [60, 64], [64, 74]] and found.shape == (3, KEYS)
-    halves = read_roll(tmp_path / "x.mid", 2)
+    assert left_out == 1
+    halves, _ = read_roll(tmp_path / "x.mid", 2)
     assert sounding(halves) == [[60, 64, 72]] * 2 + [[60, 64]] * 2 + [[64, 74]] * 2 + [[74]]
 
 
 def test_short_and_endless_notes(tmp_path: Path) -> None:
     path = written(tmp_path / "x.mid", [on(60), off(60, 10), on(62, 470), mido.MetaMessage("end_of_track", time=1440)])
-    assert sounding(read_roll(path, 1)) == [[60], [62], [62], [62]]
+    assert sounding(read_roll(path, 1)[0]) == [[60], [62], [62], [62]]
 
 
 def test_a_note_struck_again_while_it_sounds(tmp_path: Path) -> None:
     path = written(tmp_path / "x.mid", [on(60), on(60, 480), off(60, 480)])
-    assert sounding(read_roll(path, 1)) == [[60], [60]]
+    assert sounding(read_roll(path, 1)[0]) == [[60], [60]]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 40), st.sampled_from([0.05, 0.5, 1.25]))
@@ -90,7 +91,7 @@ def test_round_trip(tmp_path: Path) -> None:
     roll = (np.random.default_rng(1).random((50, KEYS)) < 0.05).astype(np.float32)
     roll[-1, 0] = 1
     (tmp_path / "x.mid").write_bytes(midi_bytes(roll, 0.25))
-    assert np.array_equal(read_roll(tmp_path / "x.mid", 1), roll)
+    assert np.array_equal(read_roll(tmp_path / "x.mid", 1)[0], roll)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,11 @@ def test_files_that_are_not_read(tmp_path: Path) -> None:
         read_roll(tmp_path / "x.mid", 1)
     with pytest.raises(UserError, match=r"has [\d,]+ steps; allowed: 1,048,576"):
         read_roll(written(tmp_path / "y.mid", [on(60), off(60, 2**27)], beat=24), 1)
+
+
+def test_notes_that_no_piano_has(tmp_path: Path) -> None:
+    low = [on(FIRST - 1), off(FIRST - 1, 9600), on(FIRST), off(FIRST, 480), on(FIRST + KEYS), off(FIRST + KEYS, 480)]
+    found, left_out = read_roll(written(tmp_path / "x.mid", low), 1)
+    assert left_out == 2 and np.flatnonzero(found.any(0)).tolist() == [0] and found[:, 0].sum() == 1
+    with pytest.raises(UserError, match=r"x\.mid has 1 note and none of a key that pianos have; allowed: 21 to 108"):
+        read_roll(written(tmp_path / "x.mid", low[:2]), 1)

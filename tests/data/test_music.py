@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import mido
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -13,6 +14,7 @@ from scipy.io import savemat
 from foresay import parts
 from foresay.data.midi import FIRST, midi_bytes
 from foresay.data.music import NAMES
+from foresay.data.prepare import prepare
 from foresay.errors import UserError
 
 
@@ -96,3 +98,15 @@ def test_places_without_music(tmp_path: Path) -> None:
             made(name).find(1)
     with pytest.raises(UserError, match="mnist holds no music; allowed: builtin:chords, jsb-chorales, nottingham"):
         made("mnist").find(1)
+
+
+def test_notes_that_no_piano_has_are_told(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name, keys in (("a.mid", [60, 10, 110]), ("b.mid", [61]), ("c.mid", [62, 8])):
+        file = mido.MidiFile(ticks_per_beat=480)
+        file.tracks.append(mido.MidiTrack())
+        for key in keys:
+            file.tracks[0] += [mido.Message("note_on", note=key), mido.Message("note_off", note=key, time=480)]
+        file.save(tmp_path / "in" / name)
+    found = prepare(made(tmp_path / "in", valid=str(tmp_path / "in" / "b.mid")), parts.make("tokens", "numbers"), 1)
+    assert found.notes == ("data.train: 3 notes of 2 files left out: no piano has their keys",)

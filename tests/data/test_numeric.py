@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foresay.data.numeric import holds_series
+from foresay.data.numeric import columns_of_numbers, holds_series
 
 LINES = "".join(f"{n},{n * n % 7}\n" for n in range(20))
 DAYS = "".join(f"2020-01-{n + 1:02d} 10:00,{n},\n" for n in range(20))
@@ -57,3 +57,20 @@ def test_arrays(tmp_path: Path) -> None:
     assert [holds_series(tmp_path / f"{name}.npy") for name in "abcd"] == [True, False, False, False]
     (tmp_path / "a.npy").write_bytes(b"nothing")
     assert not holds_series(tmp_path / "a.npy") and not holds_series(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("x.csv", "date,city,sales\n2024-01-01,Bonn,3\n2024-01-02,Kiel,5.5\n", [False, False, True]),
+        ("x.csv", "n,text\n1,one\n2,two\n", [True, False]),  # two lines say not that it counts
+        ("x.csv", "n,text\n1,one\n2,two\n3,three\n", [False, False]),
+        ("x.tsv", "a\tb\n1\toops\n4\t5\n", [True, True]),
+        ("x.csv", 'a,b\n1,"', [True, False]),
+        ("x.csv", "", []),
+        ("x.txt", "a,b\n1,2\n", []),
+    ],
+)
+def test_columns_of_numbers(tmp_path: Path, name: str, content: str, found: list[bool]) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+    assert list(columns_of_numbers(tmp_path / name).values()) == found

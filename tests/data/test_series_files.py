@@ -46,6 +46,8 @@ def equal(one: Any, other: Any) -> bool:
         ("day,x,note\n2020-01-01,1,fine\n2020-01-02,4,\n", ("x",), [[1], [4]]),
         ("year,x\n1700,5\n1701,4\n1702,9\n", ("x",), [[5], [4], [9]]),
         ("year,x\n1700,5\n1702,4\n1703,9\n", ("year", "x"), [[1700, 5], [1702, 4], [1703, 9]]),
+        ("a,b\n1,x\n2,y\n4,7\n", ("a",), [[1], [2], [4]]),  # b: two of three are no numbers
+        ("a,b\n1,x\n2,y\n4,\n", ("a",), [[1], [2], [4]]),  # what is not known says nothing
         ("n\n1\n2\n3\n", ("n",), [[1], [2], [3]]),  # alone it is what there is to learn
     ],
 )
@@ -91,6 +93,9 @@ def test_packed_arrays_lists_and_folders(tmp_path: Path) -> None:
     [
         ("a,b\n1,2\n3\n", {}, "line 3 has 1 cells, the first line 2; mend it"),
         ("a\n1\n" + "2\n" * 120 + "x\n", {}, "line 123: column a holds 'x'; allowed: a number, or nothing"),
+        ("a,b\n1,2\n3,oops\n5,6\n", {}, "line 3: column b holds 'oops'; allowed: a number, or nothing"),
+        ("year,b\n1700,2\noops,3\n1702,4\n", {}, "line 3: column year holds 'oops'"),
+        ("a,b\n1,2\n3,x\n", {}, "line 3: column b holds 'x'"),  # half of them are numbers
         ("a,b\nx,y\n", {}, "has no column of numbers among a, b; name one: data.columns"),
         ("a,b\n", {}, "has a line of names and no numbers|has no column of numbers"),
         ("", {}, "is empty; give a table of numbers"),
@@ -133,3 +138,32 @@ def test_arrays_of_something_else_and_folders_of_nothing(tmp_path: Path) -> None
     np.save(tmp_path / "x.npy", np.array(["a", "b"]))
     with pytest.raises(UserError, match=r"x.npy holds <U1 \(2,\); allowed: numbers \(T,\), \(T, D\) or \(N, T, D\)"):
         read(tmp_path / "x.npy")
+
+
+def test_a_column_with_some_numbers_is_told_so(tmp_path: Path) -> None:
+    text = SeriesText("x", put(tmp_path / "x.csv", "a,b,c\n1,x,p\n2,y,q\n4,7,r\n"))
+    list(text)
+    assert text.left_out == {"b": "some numbers among what is none", "c": "no number"}
+
+
+@pytest.mark.parametrize(
+    ("values", "lost"),
+    [
+        ([1e9 + n / 1000 for n in range(50)], True),  # float32 has steps of 64 there
+        ([1e9 + 64 * n for n in range(50)], False),  # all of them are numbers of float32
+        ([1e9 + 96 * n for n in range(200)], False),  # moved by 32 at most, of 19,104
+        ([1e9 + 96 * n for n in range(20)], True),  # of 1,824
+        ([1e9 + 0.3] * 50, False),  # never changes
+        ([0.1 * n for n in range(50)], False),
+        ([math.nan, 1e9, 1e9 + 1.5], True),
+    ],
+)
+def test_what_float32_does_not_hold(tmp_path: Path, values: list[float], lost: bool) -> None:
+    lines = "".join(f"1,{'' if math.isnan(value) else repr(value)}\n" for value in values)
+    text = SeriesText("x", put(tmp_path / "x.csv", "one,far\n" + lines))
+    list(text)
+    if not lost:
+        text.check_held()
+        return
+    with pytest.raises(UserError, match=r"x: column far has numbers from 1000000000 on that .*; subtract 1000000000"):
+        text.check_held()

@@ -71,3 +71,11 @@ def test_what_cannot_be_prepared(tmp_path: Path) -> None:
         prepared(path, valid=str(other))
     with pytest.raises(UserError, match="the valid series have no number that is known"):
         prepared(table(tmp_path / "z.csv", "a", *"12345678", "nan", "nan"), share=0.2)
+
+
+def test_columns_that_float32_does_not_hold(tmp_path: Path) -> None:
+    far = [f"{1e9 + n % 7 / 1000!r}" for n in range(60)]
+    with pytest.raises(UserError, match=r"column x has numbers from 1000000000 on that are 0\.006 apart at most"):
+        prepared(table(tmp_path / "x.csv", "x", *far))
+    near = [f"{n % 7 / 1000!r}" for n in range(60)]
+    assert shards(prepared(table(tmp_path / "y.csv", "x", *near)).train).form.most == pytest.approx((0.006,))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from foresay import parts
-from foresay.decode.given import Endless, Given, alone
+from foresay.decode.given import Endless, Given, Telling, alone
 from foresay.text.tokens import PAD, STOP
 from tests.decode.models import neural, random_table
 
@@ -80,3 +80,18 @@ def test_without_an_end() -> None:
     one, other = endless.step(ids[:1].expand(2, 1), turned)[0]
     assert torch.equal(one, other) and one[STOP] == -torch.inf
     assert isinstance(endless.alone(1), Endless)
+
+
+@torch.no_grad()
+def test_steps_are_told(model):
+    """A share of all that are awaited, and none beyond; what is computed is the model's own."""
+    told: list[float] = []
+    given = Given(model, SOURCES)
+    telling = Telling(given, 2, told.append)
+    state, own = telling.begin(3), given.begin(3)
+    for _ in range(3):
+        (found, state), (expected, own) = telling.step(WROTE, state), given.step(WROTE, own)
+        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    assert told == [0.5, 1.0] and (telling.vocabulary, telling.steady) == (9, model.steady)
+    one, _ = alone(telling, 1).step(WROTE[1:2], alone(telling, 1).begin(1))
+    torch.testing.assert_close(one, given.step(WROTE, given.begin(3))[0][1:2])

@@ -75,3 +75,12 @@ def test_temperature_is_a_variance() -> None:
     model = made(1)
     hot, cold = (paths(model, begun(model), 1, 4000, seed=3, temperature=t)[0, :, 0] for t in (1.0, 0.25))
     torch.testing.assert_close(cold.std(0), hot.std(0) / 2, rtol=1e-3, atol=0)
+
+
+@torch.inference_mode()
+def test_the_share_that_is_done_is_told(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 7 paths, 4 and 3 at a time, of 2 steps each."""
+    monkeypatch.setattr(module, "AT_ONCE", 4)
+    told: list[float] = []
+    paths(model, begun(model), 2, 7, seed=3, tell=told.append)
+    assert told == pytest.approx([2 / 7, 4 / 7, 5.5 / 7, 1])

@@ -301,7 +301,7 @@ def test_labels_that_cannot_be_written_for() -> None:
         model.score(text())
     with pytest.raises(UserError, match="condition=4 writes for one label of some, and the data have no labels, or"):
         for_labels(LSTM, names=("",))
-    with pytest.raises(UserError, match="and a text has several labels; leave it out"):
+    with pytest.raises(UserError, match="and a text has several labels; set condition=null"):
         model.learn_labels(LabelSet(("a", "b"), True, (1, 1)))
 
 

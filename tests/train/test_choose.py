@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from foresay import recipe as recipes
-from foresay.train.choose import Chosen, choose
+from foresay.errors import UserError
+from foresay.train.choose import Chosen, choose, choose_for
 
 ENGLISH = "The value of the expression is the sum of its parts, as everybody knows. " * 50
 CHINESE = "床前明月光，疑是地上霜。举头望明月，低头思故乡。\n" * 50
@@ -77,3 +80,19 @@ def test_less_time_means_smaller_batches_and_so_enough_steps() -> None:
 def test_less_than_a_pass_over_the_text_begins_anew_now_and_then() -> None:
     forget = [chosen(ENGLISH, size).recipe["train"]["batches"]["forget"] for size in (500_000, 3_900_000_000)]
     assert forget == [0.0, 0.05]
+
+
+def test_columns_of_numbers_are_no_text(tmp_path: Path) -> None:
+    place = tmp_path / "x.csv"
+    place.write_text("date,city,sales\n" + "2024-01-01,Bonn,3\n2024-01-02,Kiel,5\n" * 20, "utf-8")
+    said = r"columns date, city, sales and none called text; set data\.kind=series, which reads sales, or name one"
+    with pytest.raises(UserError, match=said):
+        choose_for(str(place), [], "cpu", 1.0)
+    said = r"data\.column=sales of .*x\.csv holds numbers; set data\.kind=series and data\.columns=\[sales\]"
+    with pytest.raises(UserError, match=said):
+        choose_for(str(place), ["data.column=sales"], "cpu", 1.0)
+    assert choose_for(str(place), ["data.column=city"], "cpu", 1.0).recipe["task"] == "language-model"
+    words = ["data.kind=text", "data.column=sales"]
+    assert choose_for(str(place), words, "cpu", 1.0).recipe["task"] == "language-model"
+    words = ["data.kind=series", "data.columns=[sales]"]
+    assert choose_for(str(place), words, "cpu", 1.0).recipe["task"] == "series"

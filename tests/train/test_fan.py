@@ -27,22 +27,40 @@ def test_a_fan_holds_its_quantiles(drawn: list[Figure]) -> None:
     draw_fans(Path("x.png"), [Fan("a $name", before, paths, came)], "title")
     (axes,) = drawn[0].axes
     history, median, truth = (line.get_xydata() for line in axes.get_lines())
-    assert np.array_equal(history, np.stack([np.arange(26, 50), before[-24:]], 1))
-    assert np.allclose(median, np.stack([np.arange(49, 55), [before[-1], *np.median(paths, 0)]], 1))
-    assert np.allclose(truth, np.stack([np.arange(50, 54), came], 1))
+    assert np.array_equal(history, np.stack([np.arange(-23, 1), before[-24:]], 1))
+    assert np.allclose(median, np.stack([np.arange(6), [before[-1], *np.median(paths, 0)]], 1))
+    assert np.allclose(truth, np.stack([np.arange(1, 5), came], 1))
     for band, (low, high) in zip(axes.collections, ((0.05, 0.95), (0.25, 0.75)), strict=True):
         edges: Any = band.get_paths()[0].vertices
         for share in (low, high):
-            for step, value in zip(range(50, 55), np.quantile(paths, share, axis=0), strict=True):
+            for step, value in zip(range(1, 6), np.quantile(paths, share, axis=0), strict=True):
                 assert np.isclose(edges, [step, value]).all(1).any()
-    assert axes.get_title(loc="left") == "a $name"
+    assert axes.get_title(loc="left") == "a $name" and axes.get_xlabel() == "steps ahead"
+
+
+def test_the_quantiles_that_are_asked_for(drawn: list[Figure]) -> None:
+    """Those of a table: a band between the outermost, the middle one as a line."""
+    paths = np.random.default_rng(1).normal(size=(200, 3))
+    fan = Fan("a", np.zeros(4), paths)
+    names = []
+    for asked in ((0.9, 0.1, 0.3), (0.2, 0.6), (0.75,), (0.5, 0.5)):
+        draw_fans(Path("x.png"), [fan], "title", asked)
+        (axes,) = drawn[-1].axes
+        names.append(axes.get_legend_handles_labels()[1])
+        for line in axes.get_lines()[1:]:
+            assert np.allclose(
+                np.asarray(line.get_ydata())[1:], np.quantile(paths, sorted(asked)[len(asked) // 2], axis=0)
+            )
+    assert names == [["quantiles 0.1 to 0.9", "quantile 0.3"], ["quantiles 0.2 to 0.6"], ["quantile 0.75"], ["median"]]
 
 
 def test_the_first_panels_alone_are_drawn(drawn: list[Figure], tmp_path: Path) -> None:
     fans = [Fan(str(n), np.zeros(9), np.zeros((3, 2))) for n in range(9)]
     draw_fans(Path("x.png"), fans, "title")
     assert [axes.get_title(loc="left") for axes in drawn[0].axes] == list("012345")
+    assert "6 of 9" in str(drawn[0].get_suptitle())
     draw_fans(Path("x.png"), fans[:3], "title")
+    assert drawn[1].get_suptitle() == "title"
     assert [axes.axison for axes in drawn[1].axes] == [True, True, True, False]
 
 

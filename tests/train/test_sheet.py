@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from foresay.train.sheet import GAP, GREY, enlarged, enlargement, sheet, squared, write_image
+from foresay.train.sheet import GAP, GREY, enlarged, enlargement, sheet, sheet_of, squared, write_image
 
 
 def picture(value: int, rows: int = 32, columns: int = 16, channels: int = 1) -> np.ndarray:
@@ -27,6 +27,23 @@ def test_rows_and_gaps_by_hand() -> None:
     assert (whole[GAP : GAP + 64, 2 * GAP + 32 : 2 * GAP + 64] == 2).all()
     assert (whole[2 * GAP + 64 : 2 * GAP + 128, GAP : GAP + 32] == 3).all()
     assert (whole == GREY).sum() == whole.size - 3 * 64 * 32  # the gaps, and where a row has fewer
+
+
+def test_rows_that_have_names() -> None:
+    """Left of the same sheet, each name in its own row, black on white."""
+    plain, named = (sheet([[picture(1)], [picture(2)], [picture(3)]], names) for names in ((), ("seven", "", "8")))
+    margin = named.shape[1] - plain.shape[1]
+    assert margin > 20 and np.array_equal(named[:, margin:], plain)
+    dark = [int((named[row * 66 : row * 66 + 66, :margin] < 100).sum()) for row in range(3)]
+    assert dark[0] > dark[2] > 5 and dark[1] == 0
+    colours = sheet([[picture(1, channels=3)]], ["a"])
+    assert colours.shape[2] == 3 and (colours[0, 0] == 255).all()
+
+
+def test_a_row_for_each_label() -> None:
+    both = sheet_of({"a": [picture(1)], "b": [picture(2)]})
+    assert both.shape[0] == 2 * 66 + GAP and both.shape[1] > 34 + GAP
+    assert np.array_equal(sheet_of({None: [picture(1)] * 4}), sheet([[picture(1)] * 2] * 2))
 
 
 def test_about_as_many_rows_as_columns() -> None:

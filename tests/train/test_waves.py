@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from foresay.train import waves
 from foresay.train.waves import RANGE, draw_waves, spectrogram
 
 
@@ -31,6 +32,17 @@ def test_by_numpy_alone():
 def test_silence_and_short_ones():
     assert (spectrogram(np.zeros(10), 8_000) == -RANGE).all()
     assert spectrogram(np.ones(1), 8_000).shape[1] == 1
+
+
+def test_what_is_left_out_is_told(monkeypatch):
+    figures = []
+    monkeypatch.setattr(waves, "write_picture", lambda path, figure: figures.append(figure))
+    x = np.sin(np.arange(50) * 0.3)
+    for sounds in ({None: [x] * 16}, {"low": [x] * 5, "high": [x] * 4}, {str(n): [x] for n in range(14)}):
+        waves.draw_waves(None, sounds, 4_000)
+    titles = [[axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")] for figure in figures]
+    assert titles[:2] == [["(4 of 16)"], ["low (4 of 5)", "high"]]
+    assert figures[2].get_suptitle() == "12 of 14 labels" and not figures[0].get_suptitle()
 
 
 def test_files(tmp_path):

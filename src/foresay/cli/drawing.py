@@ -72,12 +72,24 @@ def draw(
     _check_place(place, force, loaded.form.noun, count * len(labels))
     how = {"begun": begun, "keep": keep, "seconds": seconds}
     how["decoder"] = _decoder(temperature, {"top_k": top_k, "top_p": top_p, "min_p": min_p})
-    drawn = {name: loaded.draw(count, label=name, seed=own, **how) for own, name in enumerate(labels, seed)}
+    drawn = _drawn(loaded, labels, count, seed, how)
     files = write_drawn(place, drawn, loaded.form)
     if as_json:
         _show_files(labels, count, files)
     else:
         say(f"{place} is written")
+
+
+def _drawn(run: Any, labels: list[str | None], count: int, seed: int, how: dict[str, Any]) -> dict[str | None, Any]:
+    """So many of each label; the second label has the next seed."""
+    from foresay.cli.forecasting import progress
+
+    drawn: dict[str | None, Any] = {}
+    with progress("drawing") as tell:
+        for own, name in enumerate(labels):
+            told = lambda done, own=own: tell((own + done) / len(labels))  # noqa: E731 - the share of all labels
+            drawn[name] = run.draw(count, label=name, seed=seed + own, **how, tell=told)
+    return drawn
 
 
 def _show_files(labels: list[str | None], count: int, files: list[Path]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,11 +46,12 @@ def forecast(
             raise UserError(f"{place}; allowed: a name that ends in {ending}")
         if place is not None:
             check_free(place, force, "--out" if ending == ".csv" else "--picture")
-    found = loaded.forecast(file, steps=steps, number=paths, seed=seed)
-    wanted = tuple(quantile or QUANTILES)
-    about = found.as_dict(wanted)  # refuses quantiles that there are none of
+    wanted = _checked(quantile)
+    with progress("drawing paths") as tell:
+        found = loaded.forecast(file, steps=steps, number=paths, seed=seed, tell=tell)
+    about = found.as_dict(wanted)
     if picture is not None:
-        _draw(picture, found, run.name)
+        _draw(picture, found, run.name, wanted)
         say(f"{picture} is written")
     if as_json:
         show_json(about)
@@ -64,6 +66,37 @@ def forecast(
         say(f"{out} is written")
 
 
+def _checked(quantiles: Sequence[float] | None) -> tuple[float, ...]:
+    """Those that were asked for, refused before anything is drawn where there are none such."""
+    from foresay.forecast import Quantile
+    from foresay.parts import fits
+
+    return tuple(float(fits(Quantile, share, "quantile")) for share in quantiles or QUANTILES)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Any]:
+    """Tells the share done every ten seconds, of what takes as long."""
+    from foresay.train.progress import PlainWatch
+
+    watch = PlainWatch()
+    try:
+        with watch.stage(what) as tell:
+            yield tell
+    finally:
+        watch.close()
+
+
+def number_text(value: float) -> str:
+    """A number of float32 in as few digits as tell it from all others."""
+    import numpy as np  # which most commands on words do without
+
+    number = np.float32(value)
+    if number == 0 or 1e-4 <= abs(number) < 1e16:
+        return np.format_float_positional(number, trim="-")
+    return str(number)
+
+
 def _table(found: Any, quantiles: Sequence[float]) -> str:
     """A line for each series, step and column."""
     held = io.StringIO()
@@ -74,11 +107,11 @@ def _table(found: Any, quantiles: Sequence[float]) -> str:
         for step in range(mean.shape[1]):
             for column, title in enumerate(found.columns):
                 values = [one[number, step, column] for one in (mean, *each)]
-                writer.writerow([name, step + 1, title, *(f"{float(value):.6g}" for value in values)])
+                writer.writerow([name, step + 1, title, *map(number_text, values)])
     return held.getvalue()
 
 
-def _draw(picture: Path, found: Any, title: str) -> None:
+def _draw(picture: Path, found: Any, title: str, quantiles: Sequence[float]) -> None:
     from foresay.train.fan import Fan, draw_fans
 
     fans = [
@@ -86,7 +119,7 @@ def _draw(picture: Path, found: Any, title: str) -> None:
         for name, history, drawn in zip(found.names, found.histories, found.paths, strict=True)
         for place, column in enumerate(found.columns)
     ]
-    draw_fans(picture, fans, f"{title}: forecast")
+    draw_fans(picture, fans, f"{title}: forecast", quantiles)
 
 
 def score_series(run: Any, files: Sequence[str], *, steps: bool, as_json: bool) -> None:
@@ -99,7 +132,7 @@ def score_series(run: Any, files: Sequence[str], *, steps: bool, as_json: bool) 
                 continue
             show(f"{nats.mean():.4f}\t{name}")
             for step, (own, each) in enumerate(zip(values, nats, strict=True), 1) if steps else ():
-                shown = " ".join(f"{value:g}" for value in own[:8]) + (" ..." if len(own) > 8 else "")
+                shown = " ".join(map(number_text, own[:8])) + (" ..." if len(own) > 8 else "")
                 show(f"  {each:8.4f}  {step}  {shown}")
 
 
@@ -119,7 +152,9 @@ def draw_series(
 
     if place.suffix:
         raise UserError(f"--out {place}; allowed: the name of a folder")
-    drawn = run.draw(number or DRAWN, steps=steps, seed=seed, temperature=temperature, begun=begun)
+    how: dict[str, Any] = {"steps": steps, "seed": seed, "temperature": temperature, "begun": begun}
+    with progress("drawing series") as tell:
+        drawn = run.draw(number or DRAWN, **how, tell=tell)
     place.mkdir(exist_ok=True)
     files = [_write(place / f"{one:02d}", values, run.form) for one, values in enumerate(drawn, 1)]
     if run.form.music is not None:
@@ -142,7 +177,7 @@ def _write(place: Path, values: Any, form: Any) -> Path:
     else:
         held = io.StringIO()
         writer = csv.writer(held, lineterminator="\n")
-        writer.writerows([form.columns, *([f"{value:.6g}" for value in step] for step in values.tolist())])
+        writer.writerows([form.columns, *(map(number_text, step) for step in values.tolist())])
         place, content = place.with_suffix(".csv"), held.getvalue().encode()
     write_file(place, content)
     return place

@@ -145,6 +145,8 @@ def look_at_recurrence(run: Run, what: str, asked: str, far: int | None, path: P
             lines, draw = gates.lines(found), gates.draw
         else:
             found = learning.spectrum_of(run)
+            if found.missing:
+                say(f"no step 0: {found.missing}")
             lines, draw = learning.lines(found), learning.draw
         if path is not None:
             pictures.write(path, draw(found))  # pyright: ignore[reportArgumentType]

@@ -2,7 +2,7 @@
 
 A note sounds from the step it is nearest to until the one its end is nearest to, one step at least; a step is a beat
 divided by `per_beat`. Tempo, loudness, instruments and drums (channel 10) are left out, and two notes of one key that
-touch are one.
+touch are one. A note of a key that no piano has is left out and counted; a file of such notes alone is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 
 FIRST, KEYS, DRUMS = 21, 88, 9
 TICKS = 480  # of a beat, in what is written
@@ -26,8 +26,8 @@ class _Broken(Exception):
     """A file that does not go on as MIDI does."""
 
 
-def read_roll(path: Path, per_beat: int) -> np.ndarray:
-    """The piano roll of a file."""
+def read_roll(path: Path, per_beat: int) -> tuple[np.ndarray, int]:
+    """The piano roll of a file, and how many notes are not in it, for no piano has their keys."""
     try:
         with path.open("rb") as file:
             division, tracks = _tracks(file)
@@ -37,6 +37,12 @@ def read_roll(path: Path, per_beat: int) -> np.ndarray:
         raise UserError(f"{path} is no MIDI file that can be read ({why}); save it anew, or leave it out") from None
     if not notes:
         raise UserError(f"{path} has no notes; leave it out")
+    outside = sum(not FIRST <= key < FIRST + KEYS for _, _, key in notes)
+    if outside == len(notes):
+        raise UserError(
+            f"{path} has {counted(outside, 'note')} and none of a key that pianos have; allowed: {FIRST} to "
+            f"{FIRST + KEYS - 1}: leave it out, or move its notes by octaves"
+        )
     step = division / per_beat
     ends = [max(round(end / step), round(begin / step) + 1) for begin, end, _ in notes]
     if max(ends) > LONGEST:
@@ -47,7 +53,7 @@ def read_roll(path: Path, per_beat: int) -> np.ndarray:
     for (begin, _, key), end in zip(notes, ends, strict=True):
         if FIRST <= key < FIRST + KEYS:
             roll[round(begin / step) : end, key - FIRST] = 1
-    return roll
+    return roll, outside
 
 
 def _tracks(file: BinaryIO) -> tuple[int, list[bytes]]:

@@ -24,7 +24,7 @@ from foresay.data.midi import FIRST, KEYS, read_roll
 from foresay.data.series import Series
 from foresay.data.series_files import SeriesText
 from foresay.data.series_form import Music as Form
-from foresay.errors import UserError
+from foresay.errors import UserError, counted
 from foresay.extras import need
 from foresay.parts import Rate, Share, Size, part
 
@@ -75,14 +75,21 @@ class Music(Series):
             raise builtin.no_such(setting, place)
         files = _files(path) if path.is_dir() else [path]
         found: list[np.ndarray] = []
+        outside: list[int] = []  # of each MIDI file, its notes that no piano has
         for file in files:
             if file.suffix.lower() == ".json":
                 found += [_roll(keys, str(file)) for keys in _lists(file)]
             elif file.suffix.lower() in ENDINGS:
-                found.append(read_roll(file, self.read.beat))  # pyright: ignore[reportAttributeAccessIssue]
+                roll, left_out = read_roll(file, self.read.beat)  # pyright: ignore[reportAttributeAccessIssue]
+                found.append(roll)
+                outside.append(left_out)
             else:
                 raise UserError(f"{setting}={place!r} is no music; allowed: {ALLOWED}")
-        return _text(str(path), found)
+        text = _text(str(path), found)
+        if any(outside):
+            files = counted(sum(map(bool, outside)), "file")
+            text.notes = (f"{counted(sum(outside), 'note')} of {files} left out: no piano has their keys",)
+        return text
 
     def music_of(self, found: dict[str, Any]) -> Form:
         return Form(FIRST, self.read.step)  # pyright: ignore[reportAttributeAccessIssue]

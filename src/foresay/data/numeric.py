@@ -1,7 +1,7 @@
 """Whether a file holds series of numbers, told by its first lines: a table of numbers, lists of them, or an array.
 
 A table's first column may be dates, and cells may be empty. Arrays and lists of whole numbers may as well be symbols:
-they are series where data.kind=series says so.
+they are series where data.kind=series says so. `columns_of_numbers` are those of a table that a series would have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from foresay.data.compressed import Damaged, packing, unpacked
-from foresay.data.series_files import ending_of, mark_of, number_in
+from foresay.data.series_files import LOOK, ending_of, mark_of, number_in, why_left_out
 
 HEAD = 65_536  # bytes that are looked at
 LEAST = 8  # lines of a table
@@ -31,14 +31,34 @@ def holds_series(path: Path) -> bool:
         return _real_array(path)
     if ending not in (".csv", ".tsv", ".jsonl"):
         return False
+    lines = _first_lines(path)
+    return _list_of_numbers(lines) if ending == ".jsonl" else _table_of_numbers(lines)
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Whole lines; of a file that cannot be read there are none."""
     try:
         with path.open("rb") as raw:
             head = cast(Any, unpacked(raw, packing(path))).read(HEAD)
     except (OSError, Damaged):
-        return False
+        return []
     lines = head.decode("utf-8-sig", "replace").splitlines()
-    lines = lines[:-1] if len(head) >= HEAD else lines
-    return _list_of_numbers(lines) if ending == ".jsonl" else _table_of_numbers(lines)
+    return lines[:-1] if len(head) >= HEAD else lines
+
+
+def columns_of_numbers(path: Path) -> dict[str, bool]:
+    """Of each column of a table whether it is one of numbers, by its first lines; of what is no table nothing."""
+    lines = _first_lines(path) if ending_of(path) in (".csv", ".tsv") else []
+    if not lines:
+        return {}
+    mark = mark_of(lines[0])
+    try:
+        first, *below = [row for row in csv.reader(io.StringIO("\n".join(lines[: LOOK + 1])), delimiter=mark) if row]
+    except (csv.Error, ValueError):
+        return {}
+    columns = ([row[at] for row in below if at < len(row)] for at in range(len(first)))
+    whys = [why_left_out(at, cells, mark, alone=len(first) == 1) for at, cells in enumerate(columns)]
+    return {name.strip(): why is None for name, why in zip(first, whys, strict=True)}
 
 
 def _real_array(path: Path) -> bool:

@@ -6,9 +6,12 @@
     a folder         of such files
 
 Tables, packed or not, are divided by commas, semicolons (then 1,5 is one and a half) or tabs, as their first line is. A
-first line with anything but numbers names the columns. Where `columns` names none, those with numbers in the first
-lines are read, but not a first column that counts the lines, as years do. Empty cells, `nan`, `na`, `n/a`, `null` and
-`none` are not known.
+first line with anything but numbers names the columns. Empty cells, `nan`, `na`, `n/a`, `null` and `none` are not
+known. Where `columns` names none, a column is left out whose known cells in the first lines are mostly no numbers, and
+a first one that counts the lines, as years do; a cell of any other column that is no number is a mistake.
+
+Numbers are kept as float32, which has 24 bits. That loses what a column is about where rounding moves a number by more
+than a hundredth of the way from the column's least to its greatest.
 """
 
 from __future__ import annotations
@@ -33,9 +36,30 @@ TABLES, ARRAYS, LISTS = (".csv", ".tsv", ".txt", ".dat"), (".npy",), (".jsonl", 
 ENDINGS = (*TABLES[:2], *ARRAYS, *LISTS)  # those of a folder's files that are read
 ALLOWED = "a table (.csv, .tsv), an array (.npy), lists (.jsonl, .json), or a folder of them"
 LOOK = 100  # lines by which a column is one of numbers
+LOST = 0.01  # of a column's range, by which float32 may move a number
 UNKNOWN = {"", "nan", "na", "n/a", "null", "none"}
 Named = tuple[str, np.ndarray, int]  # where it is from, its values, and how many steps are there for context alone
 Made = Sequence[tuple[np.ndarray, int]]
+
+
+class Ranges:
+    """The least and the greatest number of each column (D,), and how far float32 moves one of them at most."""
+
+    def __init__(self, width: int):
+        self.least, self.most, self.moved = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+
+    def add(self, values: np.ndarray, kept: np.ndarray) -> None:
+        """Values (T, D) as they are given, and as float32."""
+        known = ~np.isnan(values)
+        self.least = np.minimum(self.least, np.where(known, values, np.inf).min(0, initial=np.inf))
+        self.most = np.maximum(self.most, np.where(known, values, -np.inf).max(0, initial=-np.inf))
+        moved = np.abs(np.where(known, values, 0) - np.where(known, kept.astype(np.float64), 0))
+        self.moved = np.maximum(self.moved, moved.max(0, initial=0))
+
+    def lost(self) -> list[int]:
+        """The columns that float32 does not hold; of one that never changes nothing is lost."""
+        apart = np.where(self.most > self.least, self.most - self.least, np.inf)
+        return np.flatnonzero(self.moved > LOST * apart).tolist()
 
 
 @dataclass
@@ -49,8 +73,11 @@ class SeriesText:
     by: str | None = None
     columns: tuple[str, ...] = ()  # their names, once gone through
     left_out: dict[str, str] = field(default_factory=dict[str, str])  # columns that are not read, and why
+    notes: tuple[str, ...] = ()  # what else is to be told of what was read
+    ranges: Ranges | None = None  # of the columns, once gone through
 
     def __iter__(self) -> Iterator[Named]:
+        self.ranges = None
         for where, values, begin in self._read():
             if not len(values):
                 raise UserError(f"{where} has no steps; leave it out, or give some")
@@ -86,11 +113,27 @@ class SeriesText:
         if values.shape[1] != len(self.columns) or names != self.columns:
             found = f"{values.shape[1]} columns" if names is self.columns else ", ".join(names)
             raise UserError(f"{where} has {found}, others have {', '.join(self.columns[:8])}; make them alike")
-        values = np.ascontiguousarray(values, dtype=np.float32)
-        if np.isinf(values).any():
-            step = int(np.isinf(values).any(1).argmax())
+        with np.errstate(over="ignore"):
+            kept = np.ascontiguousarray(values, dtype=np.float32)
+        if np.isinf(kept).any():
+            step = int(np.isinf(kept).any(1).argmax())
             raise UserError(f"{where}: step {step + 1} is infinite, or too large for float32; mend it, or leave it out")
-        return where, values, 0
+        self.ranges = self.ranges or Ranges(kept.shape[1])
+        self.ranges.add(values, kept)
+        return where, kept, 0
+
+    def check_held(self) -> None:
+        """Refuses columns, once gone through, whose variation float32 rounds away."""
+        ranges = self.ranges
+        if ranges is None or not (lost := ranges.lost()):
+            return
+        least, apart, moved = (
+            float(each[lost[0]]) for each in (ranges.least, ranges.most - ranges.least, ranges.moved)
+        )
+        raise UserError(
+            f"{self.name}: column {self.columns[lost[0]]} has numbers from {least:.10g} on that are {apart:.3g} apart "
+            f"at most, and float32, as which they are kept, moves some by {moved:.2g}; subtract {least:.10g} from all"
+        )
 
     def _named(self, width: int) -> tuple[str, ...]:
         """The names of columns that have none: those that are wanted where there are as many, else their numbers."""
@@ -126,31 +169,28 @@ class SeriesText:
         for line, row in lines:
             if len(row) != len(names):
                 raise UserError(f"{path}: line {line} has {len(row)} cells, the first line {len(names)}; mend it")
-            own = series.setdefault("" if key is None else row[key].strip(), array("f"))
+            own = series.setdefault("" if key is None else row[key].strip(), array("d"))
             own.extend([_cell(path, line, names[at], row[at], mark) for at in places])
         shown = tuple(names[at] for at in places)
         if not series:
             raise UserError(f"{path} has a line of names and no numbers; give a table of numbers")
         for name, values in series.items():
-            found = np.frombuffer(values, np.float32).reshape(-1, len(places))
+            found = np.frombuffer(values, np.float64).reshape(-1, len(places))
             yield self._alike(f"{path}: {self.by} {name}" if name else str(path), found, shown)
 
     def _places(self, path: Path, names: list[str], rows: list[list[str]], mark: str) -> list[int]:
-        """Which columns are read: those that are named, or all that hold numbers in the first lines."""
+        """Which columns are read: those that are named, or all that are of numbers by the first lines."""
         if self.wanted is not None:
             return [_place(path, one, names) for one in self.wanted]
         found = []
         for at, name in enumerate(names):
-            cells = [row[at] for row in rows if at < len(row)]
-            numbers = [number_in(cell, mark) for cell in cells]
             if name == self.by:
                 continue
-            if not cells or None in numbers or all(map(math.isnan, cast(Any, numbers))):
-                self.left_out[name] = "no number"
-            elif at == 0 and len(names) > 1 and _counts(cast(Any, numbers)):
-                self.left_out[name] = "it counts the lines"
-            else:
+            why = why_left_out(at, [row[at] for row in rows if at < len(row)], mark, alone=len(names) == 1)
+            if why is None:
                 found.append(at)
+            else:
+                self.left_out[name] = why
         if not found:
             raise UserError(f"{path} has no column of numbers among {', '.join(names[:8])}; name one: data.columns")
         return found
@@ -203,6 +243,17 @@ def number_in(cell: str, mark: str) -> float | None:
         return None
 
 
+def why_left_out(at: int, cells: Sequence[str], mark: str, *, alone: bool = False) -> str | None:
+    """Why the column at a place is not read, by its cells in the first lines; None where it is one of numbers."""
+    numbers = [number_in(cell, mark) for cell in cells]
+    known = [number for number in numbers if number is None or not math.isnan(number)]
+    if not known or 2 * known.count(None) > len(known):
+        return "some numbers among what is none" if known.count(None) < len(known) else "no number"
+    if at == 0 and not alone and None not in numbers and _counts(cast(Any, numbers)):
+        return "it counts the lines"
+    return None
+
+
 def _counts(numbers: list[float]) -> bool:
     """Whether they go up by the same at each line, as years do."""
     apart = {round(after - before, 9) for before, after in pairwise(numbers)}
@@ -214,7 +265,7 @@ def _cell(path: Path, line: int, name: str, cell: str, mark: str) -> float:
     if found is None:
         raise UserError(
             f"{path}: line {line}: column {name} holds {cell[:30]!r}; allowed: a number, or nothing where it is not "
-            "known: mend it, or name other columns with data.columns"
+            "known: mend it, or name the columns to read with data.columns"
         )
     return found
 

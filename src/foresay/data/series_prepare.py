@@ -73,6 +73,8 @@ class PreparingSeries:
                 f"data.train={self.corpus.train!r} leaves nothing for {part}; give more, or data.{part}, or set "
                 "data.holdout=tail"
             )
+        if part == "train" and not self.learnt:
+            self.found["train"].check_held()
         self.counts[part] = count
         return digest.hexdigest()
 
@@ -99,6 +101,7 @@ class PreparingSeries:
 
     def notes(self) -> Iterator[str]:
         """What was read, and what was not."""
+        yield from (f"data.{part}: {note}" for part, text in self.found.items() for note in text.notes)
         left: dict[str, str] = self.found["train"].left_out
         if left:
             shown = ", ".join(f"{name} ({why})" for name, why in list(left.items())[:SHOWN])

@@ -5,6 +5,7 @@ Row i of what is begun writes from source i; `alone` is the same for one row by 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -56,6 +57,30 @@ class Endless:
     def alone(self, row: int) -> Endless:
         """For one of the rows."""
         return Endless(alone(self.model, row))
+
+
+class Telling:
+    """A model that tells at every step what share of `steps` is done; of what is written again it tells no more."""
+
+    def __init__(self, model: Any, steps: int, tell: Callable[[float], None]):
+        self.model, self.steps, self.tell, self.done = model, max(steps, 1), tell, 0
+        self.vocabulary, self.device, self.steady = model.vocabulary, model.device, model.steady
+
+    def begin(self, rows: int, condition: Tensor | None = None, capacity: int | None = None) -> State:
+        return self.model.begin(rows, condition, capacity)
+
+    def step(self, ids: Tensor, state: State, mask: Tensor | None = None) -> tuple[Tensor, State]:
+        self.done += 1
+        if self.done <= self.steps:
+            self.tell(self.done / self.steps)
+        return self.model.step(ids, state, mask)
+
+    def reorder(self, state: State, rows: Tensor) -> State:
+        return self.model.reorder(state, rows)
+
+    def alone(self, row: int) -> Any:
+        """For one of the rows."""
+        return alone(self.model, row)
 
 
 def alone(model: Any, row: int) -> Any:

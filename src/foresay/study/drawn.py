@@ -1,6 +1,6 @@
 """What a run drew -> files: pictures on one sheet or each by itself, sounds each by itself.
 
-FILE.png   a row of pictures a label; of one label, or without, about as many rows as columns
+FILE.png   a row of pictures a label, with its name; of one label, or without, about as many rows as columns
 FOLDER     7-01.png, 7-02.png ... by label and number, or 01.png ..., of their own size, so that a run reads them again;
            of sounds .wav, and sounds.png that shows them
 FILE.wav   one sound
@@ -17,7 +17,7 @@ import numpy as np
 from foresay.data.levels import Form
 from foresay.data.wav import wav_bytes
 from foresay.train.aside import write_file
-from foresay.train.sheet import sheet, squared, write_image
+from foresay.train.sheet import sheet_of, write_image
 from foresay.train.waves import draw_waves
 
 SHOWN = "sounds.png"
@@ -27,8 +27,7 @@ Drawn = Mapping[str | None, Sequence[np.ndarray]]  # label -> pictures or sounds
 def write_drawn(place: Path, drawn: Drawn, form: Form) -> list[Path]:
     """The files that were written, in the order of labels and numbers; one where all are on a sheet."""
     if place.suffix.lower() == ".png" and not place.is_dir():
-        rows = list(drawn.values())
-        write_image(place, sheet(rows if len(rows) > 1 else squared(rows[0])))
+        write_image(place, sheet_of(drawn))
         return [place]
     if form.rate and place.suffix.lower() == ".wav" and not place.is_dir():
         ((only,),) = drawn.values()

@@ -13,8 +13,10 @@ from typing import Any
 
 from foresay import recipe as recipes
 from foresay.data.images import Images
+from foresay.data.numeric import columns_of_numbers
 from foresay.data.peek import peek
 from foresay.data.place_kind import OTHERS, other_than_text
+from foresay.data.records import DEFAULT
 from foresay.data.series import Series
 from foresay.data.sounds import Sounds
 from foresay.errors import UserError, nearest
@@ -73,6 +75,8 @@ def choose_for(source: Text, words: Sequence[str], device: str, minutes: float) 
         return Chosen(*choose_media(corpus, raw["data"], device))
     if isinstance(corpus, Series):
         return Chosen(*choose_series(corpus, raw["data"], device))
+    if isinstance(place, str) and kind is None:
+        _check_no_numbers(place, corpus.read.column)
     try:
         sample, size = peek(corpus)
     except UserError:  # a name that is neither a text nor a recipe may be a misspelt recipe
@@ -83,6 +87,23 @@ def choose_for(source: Text, words: Sequence[str], device: str, minutes: float) 
         known = ", ".join(recipes.built_in())
         raise UserError(f"{name!r} is no text and no recipe; recipes: {known}{close}") from None
     return choose(place, sample, size, device, minutes)
+
+
+def _check_no_numbers(place: str, column: str | int | None) -> None:
+    """Refuses a column of numbers as a text, and a table with such and none called text, unless data.kind says so."""
+    path = Path(place).expanduser()
+    held = columns_of_numbers(path) if path.is_file() else {}
+    numbers = [name for name, its in held.items() if its]
+    if column in numbers:
+        raise UserError(
+            f"data.column={column} of {place} holds numbers; set data.kind=series and data.columns=[{column}] to learn "
+            "them as a series, or data.kind=text to learn their digits"
+        )
+    if column is None and numbers and len(held) > 1 and DEFAULT not in held:
+        raise UserError(
+            f"{place} has the columns {', '.join(list(held)[:20])} and none called text; set data.kind=series, which "
+            f"reads {', '.join(numbers[:5])}, or name one of text: data.column=..."
+        )
 
 
 def choose(source: str | list[str], sample: str, size: int, device: str, minutes: float) -> Chosen:

@@ -1,4 +1,8 @@
-"""Series as pictures: forecasts as a fan over what came before and after, keys of piano rolls over time, films."""
+"""Series as pictures: forecasts as a fan over what came before and after, keys of piano rolls over time, films.
+
+A fan's steps are counted from its point: 1 is the first that is forecast, 0 the last that was given. Of its quantiles
+the least and the greatest hold a band, so do the two within, and what is left over in the middle is a line.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ PANELS = 6  # that there is room for
 FRAMES = 16  # of a film
 BEFORE = 4  # times the steps that are forecast are shown of what came before, 24 at least
 INK, COLOUR, TRUTH = "#333333", "#0072B2", "#D55E00"
-BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # quantiles, and how dense they are drawn
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Fan:
     came: np.ndarray | None = None
 
 
-def draw_fans(path: Path, fans: Sequence[Fan], title: str) -> None:
+def draw_fans(path: Path, fans: Sequence[Fan], title: str, quantiles: Sequence[float] = QUANTILES) -> None:
     """The first few as .png."""
     from matplotlib.figure import Figure
 
@@ -38,35 +42,40 @@ def draw_fans(path: Path, fans: Sequence[Fan], title: str) -> None:
     figure = Figure(figsize=(8 if wide == 1 else 11, 0.8 + 2.6 * high), layout="constrained")
     panels = list(figure.subplots(high, wide, squeeze=False).flat)
     for axes, fan in zip(panels, shown, strict=False):
-        _draw_fan(axes, fan)
+        _draw_fan(axes, fan, sorted(set(quantiles)))
     for axes in panels[len(shown) :]:
         axes.set_axis_off()
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
+    title += f" ({len(shown)} of {len(fans)})" if len(fans) > len(shown) else ""
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
     write_picture(path, figure)
 
 
-def _draw_fan(axes: Any, fan: Fan) -> None:
+def _draw_fan(axes: Any, fan: Fan, quantiles: Sequence[float]) -> None:
     steps = fan.paths.shape[1]
     before = fan.before[-max(BEFORE * steps, 24) :]
-    at = np.arange(len(fan.before) - len(before), len(fan.before))
-    ahead = np.arange(len(fan.before), len(fan.before) + steps)
-    axes.plot(at, before, color=INK, linewidth=1.2)
-    middle, joined = np.median(fan.paths, 0), np.concatenate([at[-1:], ahead])
-    for low, high, dense in BANDS:
-        edges = np.quantile(fan.paths, [low, high], axis=0)
-        edges = np.concatenate([np.repeat(before[-1:], 2)[:, None], edges], 1)
-        name = f"{round(100 * (high - low))} % of the paths"
-        axes.fill_between(joined, *edges, color=COLOUR, alpha=dense, linewidth=0, label=name)
-    axes.plot(joined, np.concatenate([before[-1:], middle]), color=COLOUR, linewidth=1.6, label="median")
+    ahead, joined = np.arange(1, steps + 1), np.arange(steps + 1)
+    axes.plot(np.arange(1 - len(before), 1), before, color=INK, linewidth=1.2)
+    edges = np.quantile(fan.paths, quantiles, axis=0)
+    edges = np.concatenate([np.repeat(before[-1:], len(quantiles))[:, None], edges], 1)
+    bands = len(quantiles) // 2
+    for low in range(bands):
+        high = len(quantiles) - 1 - low
+        name, dense = f"quantiles {quantiles[low]:g} to {quantiles[high]:g}", 0.18 + 0.12 * low / max(bands - 1, 1)
+        axes.fill_between(joined, edges[low], edges[high], color=COLOUR, alpha=dense, linewidth=0, label=name)
+    if len(quantiles) % 2:
+        name = "median" if quantiles[bands] == 0.5 else f"quantile {quantiles[bands]:g}"
+        axes.plot(joined, edges[bands], color=COLOUR, linewidth=1.6, label=name)
     if fan.came is not None:
         axes.plot(ahead[: len(fan.came)], fan.came, color=TRUTH, linewidth=1.2, linestyle="--", label="what came")
     axes.set_title(fan.name, loc="left", fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     axes.tick_params(labelsize=8)
-    axes.set_xlabel("step", fontsize=8)
+    axes.locator_params(axis="x", integer=True)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.set_xlabel("steps ahead", fontsize=8)
 
 
 def draw_rolls(path: Path, rolls: Sequence[np.ndarray], first: int, title: str) -> None:

@@ -51,12 +51,17 @@ def draw_waves(path: Path, sounds: Sounds, rate: int) -> None:
                 below.set_axis_off()
             if column:
                 below.set_yticklabels([])
-        panels[2 * row, 0].set_title("" if label is None else label, loc="left", fontsize=9, parse_math=False)
+        title = "" if label is None else label
+        if len(each) < len(sounds[label]):
+            title += f"{' ' if title else ''}({len(each)} of {len(sounds[label])})"
+        panels[2 * row, 0].set_title(title, loc="left", fontsize=9, parse_math=False)
         panels[2 * row + 1, 0].set_ylabel("kHz", fontsize=7)
     for axes in panels[1:-1:2].flat:
         axes.set_xticklabels([])
     for axes in panels[-1]:
         axes.set_xlabel("seconds", fontsize=7)
+    if len(shown) < len(sounds):
+        figure.suptitle(f"{len(shown)} of {len(sounds)} labels", x=0.01, ha="left", fontsize=9)
     write_picture(path, figure)
 
 

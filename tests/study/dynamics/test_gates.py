@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from matplotlib.patches import StepPatch
 
+from foresay.data.series_form import SeriesForm
 from foresay.errors import UserError
 from foresay.parts import names
 from foresay.study.dynamics.backwards import gradient_of
@@ -62,3 +64,24 @@ def test_of_pictures(fresh):
     for looked in (gates_of, gradient_of):
         with pytest.raises(UserError, match="is of images of 8 x 8, and reads no text; allowed: a run of texts"):
             looked(run, TEXT)
+
+
+def test_of_series(fresh):
+    run = fresh("lstm")
+    run.form = SeriesForm(("seasons",))
+    for looked in (gates_of, gradient_of):
+        with pytest.raises(UserError, match="is of series of numbers, and reads no text; allowed: a run of texts"):
+            looked(run, TEXT)
+
+
+def test_what_is_drawn_is_how_values_spread(fresh):
+    """A row for each value, the first on top; heights are its shares, the greatest of each alike."""
+    found = gates_of(fresh("lstm"), TEXT)
+    right = draw(found).axes[1]
+    drawn = [one.get_data() for one in right.patches if isinstance(one, StepPatch)]
+    assert len(drawn) == len(found.ends) == 5
+    for (heights, edges, base), name in zip(reversed(drawn), found.ends, strict=True):
+        one = found.ends[name]
+        shares = (heights - base) / (heights - base).sum()
+        assert shares == pytest.approx(one.spread.numpy()) and (edges[0], edges[-1]) == (one.low, one.high)
+        assert float(one.spread.sum()) == pytest.approx(1)

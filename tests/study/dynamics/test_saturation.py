@@ -49,4 +49,15 @@ def test_shares_by_hand():
     value = saturated(torch.tensor([[[-0.95, 0.0], [0.95, -0.05]]]), "value")
     assert value.lower.tolist() == [0.5, 0] and value.upper.tolist() == [0.5, 0]
     dead = saturated(torch.tensor([[[0.0, 2.0], [0.0, 0.0]]]), "positive")
-    assert dead.as_dict() == {"kind": "positive", "zero": 0.75, "units": {"zero": [1.0, 0.5]}}
+    about = dead.as_dict()
+    assert about.pop("spread") == {"from": 0.0, "to": 2.0, "shares": [0.75, *[0.0] * 38, 0.25]}
+    assert about == {"kind": "positive", "zero": 0.75, "units": {"zero": [1.0, 0.5]}}
+
+
+def test_spread_by_hand():
+    """Pieces of 0.025 of a gate and of 0.05 of a value; padding does not count."""
+    gate = saturated(torch.tensor([[[0.0, 1.0], [0.51, 0.3], [0.7, 0.7]]]), "gate", torch.tensor([[True, True, False]]))
+    assert {n: share for n, share in enumerate(gate.spread.tolist()) if share} == dict.fromkeys((0, 12, 20, 39), 0.25)
+    value = saturated(torch.tensor([[[-1.0, 0.01, 0.99, 1.0]]]), "value")
+    assert {n: share for n, share in enumerate(value.spread.tolist()) if share} == {0: 0.25, 20: 0.25, 39: 0.5}
+    assert (value.low, value.high, gate.low, gate.high) == (-1.0, 1.0, 0.0, 1.0)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from foresay.data.batch import Batch
+from foresay.data.series_form import SeriesForm
 from foresay.encode.recurrent import Recurrent
 from foresay.errors import UserError, counted
 from foresay.models.language_model import LanguageModel
@@ -63,7 +64,8 @@ def check_reads_text(run: Run) -> None:
     """Refuses a run that a text says nothing to."""
     form = getattr(run, "form", None)
     if form is not None:
-        raise UserError(f"{run.folder} is of {form.told()}, and reads no text; allowed: a run of texts, or --spectrum")
+        what = "series of numbers" if isinstance(form, SeriesForm) else form.told()
+        raise UserError(f"{run.folder} is of {what}, and reads no text; allowed: a run of texts, or --spectrum")
 
 
 def gradient_of(run: Run, text: str, far: int | None = None) -> Passed:

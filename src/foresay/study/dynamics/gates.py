@@ -1,7 +1,7 @@
 """What the gates of a trained language model do over a text, and how often they stand at an end: numbers and a picture.
 
 Of each value with ends (study/dynamics/saturation.py): its mean over units at every token, of one in [-1, 1] that of
-|v|; and for every unit the share of tokens at its lower and at its upper end.
+|v|; for every unit the share of tokens at its lower and at its upper end; and how all units' values spread.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from foresay.errors import UserError
 from foresay.models.language_model import LanguageModel
 from foresay.run import Run
 from foresay.study.dynamics.backwards import COLOURS, check_reads_text, recurrent_of
-from foresay.study.dynamics.saturation import ENDS, Saturated, ends_of, saturated
+from foresay.study.dynamics.saturation import ENDS, NEAR, PIECES, Saturated, ends_of, saturated
 from foresay.study.pictures import MOST
 from foresay.study.visible import visible
 
-MARKS = ("o", "s", "^", "D", "v", "P")
+END = "#B9B9B9"  # where a value is at its end
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def lines(found: Gates) -> list[str]:
 
 
 def draw(found: Gates) -> Any:
-    """matplotlib's figure: for every layer the means over the tokens, and each unit by its shares at both ends."""
+    """matplotlib's figure: for every layer the means over the tokens, and how the values of all units spread."""
     from matplotlib.figure import Figure
 
     layers = list(dict.fromkeys(name.split(".")[0] for name in found.ends))
@@ -80,7 +81,7 @@ def draw(found: Gates) -> Any:
         names = [name for name in found.ends if name.split(".")[0] == layer]
         _means(picture, left, found, [one for one in names if found.ends[one].ends != "positive"], few)
         left.set_title(f"layer {layer}: mean over units at each token", loc="left", fontweight="bold", fontsize=10)
-        _shares(right, found, names)
+        _spread(right, found, names)
     return picture
 
 
@@ -102,18 +103,27 @@ def _means(picture: Any, axes: Any, found: Gates, names: Sequence[str], few: boo
     picture.colorbar(shown, ax=axes, shrink=0.8, pad=0.01)
 
 
-def _shares(axes: Any, found: Gates, names: Sequence[str]) -> None:
-    for name, colour, mark in zip(names, COLOURS * 3, MARKS * 3, strict=False):
+def _spread(axes: Any, found: Gates, names: Sequence[str]) -> None:
+    """A row for each value, the first on top: its shares in pieces from end to end, the greatest as high as the row."""
+    for row, (name, colour) in enumerate(
+        zip(reversed(names), list(reversed((COLOURS * 3)[: len(names)])), strict=True)
+    ):
         one = found.ends[name]
+        edges = np.linspace(one.low, one.high if one.ends != "positive" else 1.0, PIECES + 1)
+        heights = 0.62 * one.spread.numpy() / float(one.spread.max())
+        axes.stairs(row + heights, edges, baseline=row, fill=True, color=colour, alpha=0.75)
         low, high = ENDS[one.ends]
-        label = f"{name.split('.')[1]}: {low} {100 * float(one.lower.mean()):.0f} %"
+        ends = [(edges[0], NEAR if one.ends != "positive" else 0.0)] + ([(1 - NEAR, NEAR)] if high else [])
+        for begin, wide in ends:
+            axes.broken_barh([(begin, wide)], (row, 0.62), color=END, alpha=0.45, linewidth=0, zorder=0)
+        label = name.split(".")[1] + (f" / {one.high:.2g}" if one.ends == "positive" else "")
+        label += f": {low} {100 * float(one.lower.mean()):.0f} %"
         label += f", {high} {100 * float(one.upper.mean()):.0f} %" if high else ""
-        axes.plot(100 * one.lower, 100 * one.upper, mark, color=colour, alpha=0.55, markersize=4.5, label=label)
-    axes.plot([0, 100], [100, 0], color="#5A5A5A", linewidth=1, linestyle="--")
-    axes.set_xlabel("at the lower end, % of tokens")
-    axes.set_ylabel("at the upper end, % of tokens")
-    axes.set_xlim(-4, 104)
-    axes.set_ylim(-4, 104)
-    axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", loc="upper right")
-    axes.set_title("each unit a mark", loc="left", fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
+        axes.text(-1, row + 0.66, label, fontsize=8, va="bottom", parse_math=False)
+    axes.set_xlim(-1.02, 1.02)
+    axes.set_ylim(-0.05, len(names))
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1])
+    axes.set_yticks([])
+    axes.set_xlabel("value")
+    axes.set_title("all units and tokens; the ends are grey", loc="left", fontsize=10)
+    axes.spines[["top", "right", "left"]].set_visible(False)

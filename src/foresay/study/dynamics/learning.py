@@ -1,8 +1,11 @@
 """The spectrum of every recurrent matrix of a run through its training: from the first weights to those that are kept.
 
-    step 0     the first weights, made again from the recipe and its seed, where nothing else was read for them
+    step 0     the first weights, made again from the recipe, its seed, its own data and the run that it began with
     step n     checkpoints/: as many as `train.save.keep` left (2 unless set), each `train.save.every` steps
     kept       the run's model: the best on the validation text, or the last
+
+Step 0 is missing, and why is told, where the data or the other run are not as they were, and of models that began
+with given vectors or a bilm, which may have changed since.
 
 `0.f` is the matrix of the gate f in the lowest layer, `0.back.f` that of a layer read backwards.
 """
@@ -16,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from foresay.begun import Beginning
 from foresay.building import build
 from foresay.embed.elmo import Elmo
 from foresay.encode.cells.cell import Cell
@@ -25,6 +29,7 @@ from foresay.run import Run
 from foresay.study.dynamics.backwards import COLOURS
 from foresay.study.dynamics.spectrum import Spectrum, radius, spectrum
 from foresay.train.checkpoint import CHECKPOINTS, load_checkpoint, numbered
+from foresay.train.resume import own_prepared
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Through:
 
     steps: list[int]
     spectra: list[Spectrum]
+    missing: str = ""  # why there is no step 0
 
     def as_dict(self) -> dict[str, Any]:
         last = self.spectra[-1]
@@ -40,7 +46,9 @@ class Through:
             name: {"radius": [radius(one[name]) for one in self.spectra], "eigenvalues": pairs(last[name])}
             for name in last
         }
-        return {"steps": self.steps, "matrices": matrices}
+        weights = ["first" if not step else "checkpoint" for step in self.steps[:-1]] + ["kept"]
+        missing = {"missing": self.missing} if self.missing else {}
+        return {"steps": self.steps, "weights": weights, **missing, "matrices": matrices}
 
 
 def pairs(values: Tensor) -> list[list[float]]:
@@ -80,23 +88,31 @@ def spectrum_of(run: Run) -> Through:
         )
     found: dict[int, Spectrum] = {}
     first = _first(run)
-    if first is not None:
+    missing = first if isinstance(first, str) else ""
+    if not isinstance(first, str):
         found[0] = first
     model = copy.deepcopy(run.model)
     for path in numbered(run.folder / CHECKPOINTS):
         model.restore(load_checkpoint(path)[0]["model"], str(path))
         found[int(path.name)] = spectra_of(model)
-    return Through([*found, _step_kept(run)], [*found.values(), kept])
+    return Through([*found, _step_kept(run)], [*found.values(), kept], missing)
 
 
-def _first(run: Run) -> Spectrum | None:
-    """Of the first weights; None where they depend on more than the recipe."""
-    model = run.model
-    reads_more = any(getattr(one, "pretrained", None) or isinstance(one, Elmo) for one in model.modules())
-    if not isinstance(model, LanguageModel) or model.condition is not None or reads_more:
-        return None
+def _first(run: Run) -> Spectrum | str:
+    """Of the first weights, or why they cannot be made again."""
+    model, begin, cpu = run.model, run.recipe.begin, torch.device("cpu")
+    if any(getattr(one, "pretrained", None) or isinstance(one, Elmo) for one in model.modules()):
+        return "it began with given vectors or a bilm, which may have changed since"
     with torch.random.fork_rng(devices=[]):
-        return spectra_of(build(run.recipe, run.tokens, torch.device("cpu"), run.folder))
+        if isinstance(model, LanguageModel) and model.condition is None and begin is None:
+            return spectra_of(build(run.recipe, run.tokens, cpu, run.folder))  # of which the text says nothing
+        try:
+            beginning = Beginning(run.recipe, own_prepared(run.folder, run.recipe), cpu, run.folder)
+            if begin is not None and begin.run is not None and beginning.other is None:
+                return f"the run that it began with, {begin.run}, is gone"
+            return spectra_of(beginning.model())
+        except UserError as error:
+            return str(error)
 
 
 def _step_kept(run: Run) -> int:
@@ -109,7 +125,8 @@ def _step_kept(run: Run) -> int:
 
 def lines(found: Through) -> list[str]:
     """For a person: each matrix and its greatest |eigenvalue| at every step."""
-    return ["step\t" + "\t".join(map(str, found.steps))] + [
+    steps = [*map(str, found.steps[:-1]), f"{found.steps[-1]} kept"]
+    return ["step\t" + "\t".join(steps)] + [
         "\t".join([name, *(f"{radius(one[name]):.3f}" for one in found.spectra)]) for name in found.spectra[-1]
     ]
 

@@ -7,7 +7,10 @@
 Which of these a value is, is found by pushing its cell with inputs a thousand times too large, not read off its name:
 so it holds for cells of one's own. What has no bounds cannot be at one.
 
-v (B, T, H) -> shares (H,).
+The spread of a value is the share of it in each of 40 pieces of equal width: of a gate from 0 to 1, of a value from -1
+to 1, of one without an upper end from 0 to the greatest there is.
+
+v (B, T, H) -> shares (H,), spread (40,).
 """
 
 from __future__ import annotations
@@ -24,16 +27,21 @@ from foresay.encode.cells.cell import Cell
 Ends = Literal["gate", "value", "positive"]
 PUSH = 1000.0
 NEAR = 0.1  # of an end
+PIECES = 40
 ENDS = {"gate": ("closed", "open"), "value": ("low", "high"), "positive": ("zero", "")}
 
 
 @dataclass(frozen=True)
 class Saturated:
-    """Of one named value: which ends it has, and of every unit the share of steps at the lower and the upper one."""
+    """Of one named value: which ends it has, of every unit the share of steps at the lower and the upper one, and how
+    all of it spreads from `low` to `high`."""
 
     ends: Ends
     lower: Tensor
     upper: Tensor
+    spread: Tensor
+    low: float
+    high: float
 
     def as_dict(self) -> dict[str, object]:
         low, high = ENDS[self.ends]
@@ -41,7 +49,8 @@ class Saturated:
         units: dict[str, object] = {low: self.lower.tolist()}
         if high:
             found[high], units[high] = float(self.upper.mean()), self.upper.tolist()
-        return found | {"units": units}
+        spread = {"from": self.low, "to": self.high, "shares": self.spread.tolist()}
+        return found | {"units": units, "spread": spread}
 
 
 @torch.no_grad()
@@ -69,4 +78,8 @@ def saturated(value: Tensor, ends: Ends, mask: Tensor | None = None) -> Saturate
     v = value.flatten(0, 1) if mask is None else value[mask]
     low = {"gate": v < NEAR, "value": v < NEAR - 1, "positive": v == 0}[ends]
     high = v > 1 - NEAR if ends != "positive" else torch.zeros_like(low)
-    return Saturated(ends, low.double().mean(0), high.double().mean(0))
+    least = -1.0 if ends == "value" else 0.0
+    most = 1.0 if ends != "positive" else max(float(v.max()), 1e-9)
+    piece = ((v.double() - least) / (most - least) * PIECES).long().clamp(0, PIECES - 1)
+    spread = torch.bincount(piece.flatten(), minlength=PIECES).double() / v.numel()
+    return Saturated(ends, low.double().mean(0), high.double().mean(0), spread, least, most)
