@@ -66,7 +66,7 @@ def test_mistakes(call: Commands, text: Path, tmp_path: Path) -> None:
     assert "encoding='utf9' is no encoding" in call.refused("prepare", text, "--encoding", "utf9")
     assert "data.colum is no setting" in call.refused("prepare", text, "data.colum=x")
     table = tmp_path / "a.csv"
-    table.write_text("a,b\n1,2\n3\n")
+    table.write_text("a,b\n1,two\n3\n")
     assert "a.csv has the columns a, b and none called text" in call.refused("prepare", table)
     assert "a.csv: line 3 has 1 field, the first line has 2" in call.refused("prepare", table, "data.column=b")
 
