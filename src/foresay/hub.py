@@ -1,8 +1,7 @@
-"""A run on Hugging Face's hub: OWNER/NAME, or OWNER/NAME@REVISION, becomes a folder in the library's cache.
+"""A run on Hugging Face's hub: hub:OWNER/NAME, or hub:OWNER/NAME@REVISION, becomes a folder in the library's cache.
 
-What is a folder here is never looked for there. `hub:OWNER/NAME` always means the hub; without `hub:` a name does when
-it has two parts and nothing here is called as its first one, so that a run whose name is misspelt stays a mistake of
-this disk. config.json is fetched first: of a repository that is no run of Foresay nothing else is. Without a network,
+Without `hub:`, the word that data sets have too, a name is always of this disk: a misspelt one never asks a network.
+config.json is fetched first: of a repository that is no run of Foresay nothing else is. Without a network,
 or with HF_HUB_OFFLINE=1, what is in the cache is used. Code that a run brings along is run only where it is trusted, as
 that of any run.
 """
@@ -21,21 +20,13 @@ from foresay.errors import UserError
 from foresay.extras import need
 
 PREFIX = "hub:"
-HERE = "runs"  # where `foresay train` puts runs: no owner on the hub is meant
 WITHOUT = ["checkpoints/*", "tensorboard/*"]  # what a run in use needs not
-FILES = {".arpa", ".bin", ".bz2", ".gz", ".json", ".npz", ".safetensors", ".txt", ".vec", ".xz", ".yaml", ".zst"}
 _NAME = re.compile(r"(\w[\w.-]*)/(\w[\w.-]*)(@[\w./-]+)?")
 
 
 def is_name(path: str | Path) -> bool:
     """Whether this means a run on the hub."""
-    name = str(path)
-    if name.startswith(PREFIX):
-        return True
-    found = _NAME.fullmatch(name)
-    if found is None or Path(name).exists() or Path(name).suffix in FILES:
-        return False
-    return found[1] != HERE and not Path(found[1]).exists()
+    return str(path).startswith(PREFIX)
 
 
 def last_part(path: str | Path) -> str:
@@ -50,13 +41,13 @@ def local(path: str | Path) -> Path:
     name = str(path).removeprefix(PREFIX)
     if _NAME.fullmatch(name) is None:
         raise UserError(f"{path} names no run of the hub; allowed: {PREFIX}OWNER/NAME or {PREFIX}OWNER/NAME@REVISION")
-    library = need("huggingface_hub", "hub", f"{name}, which is no folder here, is looked for on the hub: that")
+    library = need("huggingface_hub", "hub", f"{path}, which is a run on the hub: that")
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of each time it tries again
     repository, _, revision = name.partition("@")
     where = {"repo_id": repository, "revision": revision or None}
     config = _asked(name, library, lambda: library.hf_hub_download(filename="config.json", **where))
     if not _is_ours(Path(config)):
-        raise UserError(f"{name} on the hub is no run of Foresay; allowed: one that was uploaded from a run's folder")
+        raise UserError(f"{path} is no run of Foresay; allowed: one that was uploaded from a run's folder")
     return Path(_asked(name, library, lambda: library.snapshot_download(ignore_patterns=WITHOUT, **where)))
 
 
@@ -86,4 +77,4 @@ def _asked(name: str, library: Any, ask: Callable[[], str]) -> str:
     except Exception as error:  # whatever else a network may bring
         first = (str(error) or type(error).__name__).split("\n")[0].rstrip(".")
         why = f"cannot be had ({first}): check the name and the network"
-    raise UserError(f"{name} is no folder here, and on the hub it {why}")
+    raise UserError(f"{PREFIX}{name} {why}")

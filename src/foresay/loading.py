@@ -142,7 +142,7 @@ class LabelRun(Classifying, Run):  # pyright: ignore[reportIncompatibleMethodOve
 def load(path: str | Path, device: str | None = None, *, trust: bool = False) -> Run:
     """A run from its folder; of an unfinished one, the newest whole checkpoint (the averages, where there are some).
 
-    OWNER/NAME, with nothing of that name here, is a run on Hugging Face's hub (hub.py).
+    hub:OWNER/NAME is a run on Hugging Face's hub (hub.py).
 
     An ARPA file, packed or not, is used as a run of n-grams.
 

@@ -34,6 +34,12 @@ def test_a_loss_above_guessing(steps: int | None, warmup: int, remedy: str) -> N
     assert told({"impossible": 0, "loss": 3.4, "unknown": 0.005}, steps=steps) == []
 
 
+def test_states_of_a_series_have_remedies_of_their_own() -> None:
+    model = SimpleNamespace(form=SimpleNamespace(deviations=(1.0,), width=1))
+    (note,) = told({"nats_per_step": 1.0, "error": 0.5, "naive_error": 0.4}, model)
+    assert note.endswith("and the step before by 0.4: try more states, starts or passes")
+
+
 def test_other_figures() -> None:
     assert told({"accuracy": 0.5, "most_frequent": 0.4}) == []
     assert "always giving the most frequent answer (50.0 %)" in told({"accuracy": 0.5, "most_frequent": 0.5})[0]

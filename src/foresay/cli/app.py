@@ -32,7 +32,7 @@ app = typer.Typer(
 _HALF = re.compile("[\ud800-\udfff]")
 PSEUDO = "pseudo: the sum of -log P of each token given all others, for the model sees both sides"
 RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="A run folder, as `foresay train` writes it; or OWNER/NAME on the hub.")
+    Path, typer.Argument(metavar="RUN", help="A run folder, as `foresay train` writes it; or hub:OWNER/NAME.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda; by default the GPU when there is one.")]

@@ -39,7 +39,9 @@ def warn(results: dict[str, Any], watch: Watch, warmup: int, model: Task) -> Non
             watch.note(f"warning: the symbol error rate is {100 * valid['error_rate']:.0f} %: {remedy}")
         return
     if "nats_per_step" in valid:
-        _of_series(valid, watch, _how_to_learn(results.get("steps"), warmup), model)
+        steps = results.get("steps")
+        remedy = "try more states, starts or passes" if steps is None else _how_to_learn(steps, warmup)
+        _of_series(valid, watch, remedy, model)
         return
     guessing = math.log(results["vocabulary"])
     if valid.get("impossible"):
@@ -62,7 +64,7 @@ def _of_series(valid: dict[str, Any], watch: Watch, remedy: str, model: Any) -> 
     little = LITTLE * math.fsum(model.form.deviations) / model.form.width
     if "f1_of_ones" in valid or valid["error"] < max(valid["naive_error"], little):
         return
-    remedy += "" if model.relative else ", or set relative=true"
+    remedy += "" if getattr(model, "relative", True) else ", or set relative=true"
     watch.note(
         f"warning: the mean of the next step is off by {valid['error']:.4g}, and the step before by "
         f"{valid['naive_error']:.4g}: {remedy}"
