@@ -96,6 +96,8 @@ def test_what_cannot_be(tmp_path):
     assert refused(some).startswith("/some/labels.csv: line 3 is not as needed; allowed: a line file,label and then")
     laid(some, labels="name;label\n")
     assert "line 1 is not as needed" in refused(some)
+    (some / "labels.csv").write_text("file,label\n1.wav,a\n1.wav,b\n2.wav,a\n")
+    assert refused(some) == "/some/labels.csv: line 3 gives 1.wav another label than a line before; delete one"
     (some / "labels.csv").write_bytes(b"\xff\xfe")
     assert refused(some) == "/some/labels.csv is not UTF-8; save it as such"
     assert refused(some, 2).startswith("data.label=2, and the name of /some/1.wav has 1 parts between its underlines")

@@ -139,7 +139,10 @@ def _of_table(path: Path, content: bytes, sounds: list[str], above: str) -> dict
             f"{path}: line {wrong[0] if wrong else 1} is not as needed; allowed: a line file,label and then NAME,LABEL "
             "for each; or file,text"
         )
-    given = {name: label.strip() for name, label in rows[1:]}
+    given: dict[str, str] = {}
+    for number, (name, label) in enumerate(rows[1:], 2):
+        if given.setdefault(name, label.strip()) != label.strip():
+            raise UserError(f"{path}: line {number} gives {name} another {rows[0][1]} than a line before; delete one")
     missing = next((name for name in sounds if name.removeprefix(above) not in given), None)
     if missing is not None:
         raise UserError(f"{path} has no line for {missing.removeprefix(above)}; add it, or delete the recording")
